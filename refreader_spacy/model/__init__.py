@@ -1,0 +1,1 @@
+"""The Referential Reader itself: encoders, memory, recurrence, link probabilities."""

@@ -1,0 +1,1 @@
+"""From annotated text to a gradient: corpora, gold links, loss, schedules."""
