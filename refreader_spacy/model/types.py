@@ -28,3 +28,17 @@ class Reading:
 
     def __len__(self) -> int:
         return len(self.update)
+
+    def link_probability(self, first: int, second: int) -> float:
+        """The paper's psi for one pair of tokens: were they written to the same cell?
+
+        A token is in a cell if it updated or overwrote it; a later token joins it by
+        an update, unless the cell was overwritten after the first one, up to and
+        including the second.
+        """
+        first, second = min(first, second), max(first, second)
+        if first == second:
+            return 0.0
+        stored = self.update[first] + self.overwrite[first]  # (M,)
+        kept = np.prod(1 - self.overwrite[first + 1 : second + 1], axis=0)  # (M,)
+        return float(np.sum(stored * self.update[second] * kept))
