@@ -23,3 +23,65 @@ class Errors(metaclass=ErrorsWithCodes):
         "pipeline that has them, or choose an encoder that learns its own embeddings "
         "such as spacy.HashEmbedCNN.v2."
     )
+    R004 = (
+        "The pipeline's word vectors have width {found}, but the '{name}' encoder was "
+        "built for width {expected}. Set its width, and components.refreader.model.width, "
+        "to {found}."
+    )
+    R005 = (
+        "The weights don't fit the model: {problem}. They were saved by a model with "
+        "other sizes; load them with the config.cfg that was saved beside them."
+    )
+    R006 = (
+        "The '{name}' component found no gold clusters in the first {n_docs} training "
+        "documents. It learns from span groups named '{prefix}_1', '{prefix}_2', ... on "
+        "the reference Doc; make them with `refreader convert`, or read GAP files with "
+        "the refreader-spacy.GapCorpus.v1 reader."
+    )
+    R007 = "A threshold is a probability between 0 and 1, but '{name}' was given {found}."
+
+    # GAP: files, corpus, scores
+    R100 = (
+        "{path} should be UTF-8 text, but it is not: {found}. Save it again as UTF-8, "
+        "or check that the download is complete."
+    )
+    R101 = (
+        "{path}, line 1: a GAP file starts with a header, but the columns {missing} are "
+        "not in it. Found: {found}. Add them, separated by tabs, or give a GAP file."
+    )
+    R102 = (
+        "{path}, line {line}: expected the columns {expected}, separated by tabs, but "
+        "found {found} column(s). Look for a missing or an extra tab or line break."
+    )
+    R103 = (
+        "{path}, line {line}: expected the {column} {expected!r} at character {offset} "
+        "of the text, but found {found!r} there. Correct the {column} or its offset, "
+        "which counts characters (not bytes) from 0; it can't be empty."
+    )
+    R104 = (
+        "{path}, line {line}: expected TRUE or FALSE as {column}, but found {found!r}. "
+        "Correct the label."
+    )
+    R105 = (
+        "{path}, line {line}: expected an id of its own, but {found!r} is also the id of "
+        "line {earlier}. Rename or remove one of the two."
+    )
+    R106 = "{path} should have at least one row, but it has none. Is it the right file?"
+    R107 = (
+        "{path}, line {line}: expected one of the pronouns {expected}, because GAP's "
+        "metric compares genders, but found {found!r}. Correct or remove the row."
+    )
+    R108 = (
+        "The system answers {n} rows that are not in the gold file, such as {found}. "
+        "Check that both belong to the same part of GAP."
+    )
+    R109 = (
+        "GAP is scored with the probability of links between tokens, but the Doc that "
+        "starts with {text!r} has no record of the reader's gates. Set trace = true on "
+        "the refreader component, in its config or by nlp.get_pipe, and run it again."
+    )
+    R110 = (
+        "Expected a pipeline with a refreader component, but '{name}' has only "
+        "{found}. Choose another pipeline, or leave it out to use the weights in "
+        "the package."
+    )
