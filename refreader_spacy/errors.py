@@ -85,3 +85,25 @@ class Errors(metaclass=ErrorsWithCodes):
         "{found}. Choose another pipeline, or leave it out to use the weights in "
         "the package."
     )
+    R111 = (
+        "Expected the tokenizer to keep {text!r} at character {offset}, but it gave the "
+        "text {found!r}. Use a tokenizer that keeps the text as it is, as spaCy's do."
+    )
+
+    # Assets and the project
+    R180 = (
+        "{path} is not what project.yml names: its MD5 checksum should be {expected}, "
+        "but it is {found}. The file is damaged or of another version, and nothing was "
+        "changed. Delete it, fetch it again and run this command once more."
+    )
+    R181 = (
+        "None of the project's assets is in {folder}. It should be laid out like "
+        "the project's assets folder and hold, for example, {example}. Give --from "
+        "the folder that holds them."
+    )
+    R182 = (
+        "Only a part of the assets is in place: {missing} is missing, so there is "
+        "nothing consistent to train on. Fetch it with `spacy project assets` or "
+        "`refreader assets --from DIR` (vectors can also be made from GloVe with "
+        "`spacy project run vectors`), or take {present} away to use the demo corpus."
+    )

@@ -1,0 +1,66 @@
+"""`refreader assets`: take the project's assets from a folder, or check them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from weasel.util import load_project_config  # type: ignore[import-untyped]
+
+from refreader_spacy.assets import check_asset, place_asset
+from refreader_spacy.errors import Errors
+
+
+def assets(
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="A folder laid out like the project's assets, e.g. with gap/ in it.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+) -> None:
+    """Put the project's assets in place from a folder on this machine.
+
+    Each file that project.yml lists is looked for at the same place in the folder,
+    compared with its checksum and copied; `spacy project assets` then finds it there
+    and downloads only the rest. Without --from, say what is in place and what isn't.
+
+    Example: refreader assets --from ../shared/data
+    """
+    console = Console(stderr=True)
+    project = load_project_config(Path.cwd())["assets"]
+    if source and not any(counterpart(source, asset).exists() for asset in project):
+        example = counterpart(source, project[0])
+        raise ValueError(Errors.R181.format(folder=source, example=example))
+    for asset in track(
+        project,
+        description="Assets",
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ):
+        typer.echo(f"{asset['dest']}: {settle(asset, source)}")
+
+
+def settle(asset: dict[str, str], source: Path | None) -> str:
+    """Bring one asset to its place or check it there, and say what was done."""
+    dest, checksum = Path(asset["dest"]), asset.get("checksum")
+    if source and counterpart(source, asset).exists():
+        copied = place_asset(counterpart(source, asset), dest, checksum)
+        return "copied" if copied else "already in place"
+    if not dest.exists():
+        return f"not in {source}" if source else "not in place"
+    if checksum:
+        check_asset(dest, checksum)
+    return "already in place"
+
+
+def counterpart(source: Path, asset: dict[str, str]) -> Path:
+    """Where a folder laid out like assets/ keeps an asset."""
+    return source / Path(asset["dest"]).relative_to("assets")
