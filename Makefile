@@ -1,0 +1,39 @@
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: run test test-slow lint format docs help
+
+run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.html)
+	$(BIN)/python -m refreader_spacy sample -o output
+
+test: export OMP_NUM_THREADS = 1
+test: lint  ## Lint, then run all tests but the slow ones
+	$(BIN)/python -m pytest -n 2
+
+test-slow: $(READY)  ## Run the tests that train for longer
+	$(BIN)/python -m pytest -m slow
+
+lint: $(READY)  ## Check format, code, types and who imports whom
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## Put the code into shape
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: $(READY)  ## Renew the generated parts of the README
+	$(BIN)/python -m spacy project document --output README.md
+	$(BIN)/python -m refreader_spacy table
+
+help:  ## Show this list
+	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+# Everything above needs this once; it comes again when what it installs changes.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
