@@ -1,0 +1,163 @@
+"""Where Thinc meets torch: packs Docs' vectors, runs the reader, unpacks Readings.
+
+Shapes: N tokens of all documents, T tokens of one, M memory cells, X input size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import srsly
+import torch
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from thinc.api import (
+    ArgsKwargs,
+    Model,
+    PyTorchWrapper_v3,
+    chain,
+    torch2xp,
+    xp2torch,
+)
+from thinc.types import Floats2d
+
+from refreader_spacy.errors import Errors
+from refreader_spacy.model.reader import Packed, Reader
+from refreader_spacy.model.types import Reading
+
+Vectors = list[Floats2d]
+Readings = list[Reading]
+
+
+def build_refreader_v1(
+    tok2vec: Model[list[Doc], Vectors],
+    width: int,
+    hidden_size: int = 300,
+    key_size: int = 16,
+    value_size: int = 300,
+    n_cells: int = 2,
+    entity_half_life: float = 4.0,
+    word_half_life: float = 30.0,
+    memory_bias: float = 0.0,
+    dropout: float = 0.5,
+) -> Model[list[Doc], Readings]:
+    """The Referential Reader over any token encoder; defaults are the paper's.
+
+    tok2vec (Model): Gives one vector a token.
+    width (int): Of the encoder's vectors.
+    entity_half_life (float): Mentions until a cell's salience has halved.
+    word_half_life (float): Other tokens until a cell's salience has halved.
+    memory_bias (float): Where the gate that lets the memory into the hidden state
+        starts; below zero, the reader begins as a plain recurrent network.
+    dropout (float): On token vectors, pre-recurrent states and hidden states.
+    """
+    reader = Reader(
+        width=width,
+        hidden_size=hidden_size,
+        key_size=key_size,
+        value_size=value_size,
+        n_cells=n_cells,
+        entity_half_life=entity_half_life,
+        word_half_life=word_half_life,
+        memory_bias=memory_bias,
+        dropout=dropout,
+    )
+    layer: Model[Vectors, Readings] = PyTorchWrapper_v3(
+        reader,
+        convert_inputs=_pack,
+        convert_outputs=_unpack,
+        serialize_model=_tensors_to_bytes,
+        deserialize_model=_tensors_from_bytes,
+    )
+    layer.name = "reader"
+    layer.attrs["temperature"] = 1.0
+    layer.set_dim("nI", width)
+    return chain(tok2vec, layer)
+
+
+def packed_order(lengths: Sequence[int]) -> tuple[NDArray[np.int64], list[int]]:
+    """How documents laid end to end are read side by side.
+
+    RETURNS: For each packed place, which of the N tokens stands there (N,), and how many
+        documents have a first token, a second one, and so on.
+    """
+    sizes = np.asarray(lengths)
+    rank = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
+    place = np.concatenate([np.arange(n) for n in lengths])  # (N,)
+    order = np.lexsort((np.repeat(rank, sizes), place))  # (N,)
+    return order, np.bincount(place).tolist()
+
+
+def _pack(
+    model: Model[Vectors, Readings], vectors: Vectors, is_train: bool
+) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], Vectors]]:
+    xp = model.ops.xp
+    width = model.get_dim("nI")
+    for found in {v.shape[-1] for v in vectors if len(v)} - {width}:
+        raise ValueError(
+            Errors.R001.format(found=found, name="refreader", expected=width)
+        )
+    lengths = [len(v) for v in vectors]
+    order, batch_sizes = packed_order(lengths)
+    flat = xp.concatenate(vectors) if sum(lengths) else model.ops.alloc2f(0, width)
+    tokens = xp2torch(model.ops.as_contig(flat[order]), requires_grad=is_train)
+    kwargs = {
+        "batch_sizes": batch_sizes,
+        "temperature": model.attrs["temperature"],
+    }
+
+    def d_vectors(d_inputs: ArgsKwargs) -> Vectors:
+        d_flat = xp.zeros_like(flat)
+        d_flat[order] = torch2xp(d_inputs.args[0])
+        return list(xp.split(d_flat, np.cumsum(lengths)[:-1]))
+
+    return ArgsKwargs(args=(tokens,), kwargs=kwargs), d_vectors
+
+
+def _unpack(
+    model: Model[Vectors, Readings],
+    inputs_outputs: tuple[Vectors, Packed],
+    is_train: bool,
+) -> tuple[Readings, Callable[[Readings], ArgsKwargs]]:
+    vectors, packed = inputs_outputs
+    lengths = [len(v) for v in vectors]
+    order, _ = packed_order(lengths)
+    stops = np.cumsum(lengths)[:-1]
+    gates = [packed.update, packed.overwrite, packed.salience]
+
+    def by_doc(tensor: torch.Tensor) -> list[NDArray[np.float32]]:
+        flat = np.empty(tensor.shape, dtype=np.float32)
+        flat[order] = tensor.detach().cpu().numpy()
+        return np.split(flat, stops)
+
+    def d_gates(d_readings: Readings) -> ArgsKwargs:
+        fields = [
+            np.concatenate([getattr(d_reading, name) for d_reading in d_readings])
+            for name in ("update", "overwrite", "salience")
+        ]
+        d_packed = [
+            torch.from_numpy(field[order]).to(gate.device)
+            for field, gate in zip(fields, gates, strict=True)
+        ]
+        return ArgsKwargs(args=(gates,), kwargs={"grad_tensors": d_packed})
+
+    columns = zip(*(by_doc(gate) for gate in gates), strict=True)
+    return [Reading(*column) for column in columns], d_gates
+
+
+def _tensors_to_bytes(reader: Reader) -> bytes:
+    arrays = {k: v.cpu().numpy() for k, v in reader.state_dict().items()}
+    return cast(bytes, srsly.msgpack_dumps(arrays))
+
+
+def _tensors_from_bytes(reader: Reader, data: bytes, device: Any) -> Reader:
+    """Plain arrays, so that loading weights never runs code."""
+    arrays = srsly.msgpack_loads(data)
+    state = {k: torch.from_numpy(v.astype(np.float32)) for k, v in arrays.items()}
+    try:
+        reader.load_state_dict(state)
+    except RuntimeError as error:
+        raise ValueError(Errors.R005.format(problem=error)) from error
+    return reader.to(device)
