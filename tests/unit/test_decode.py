@@ -1,0 +1,232 @@
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from refreader_spacy.decode import CAPACITY, Decoder, Mention, TokenKind, decode
+from refreader_spacy.model.types import Reading
+
+ORDINARY, ALONE, NEVER = TokenKind
+THRESHOLDS = st.sampled_from([0.05, 0.25, 0.5, 0.75, 1.0])
+
+
+def reading(update, overwrite):
+    update, overwrite = np.float32(update), np.float32(overwrite)
+    return Reading(update, overwrite, salience=np.zeros_like(update))
+
+
+@st.composite
+def exact_readings(draw):
+    """Each token gives four quarters to its gates: no product is rounded."""
+    n_tokens, n_cells = draw(st.integers(0, 30)), draw(st.integers(1, 4))
+    quarters = draw(
+        arrays(np.int8, (n_tokens, 4), elements=st.integers(0, 2 * n_cells))
+    )
+    gates = (quarters[:, :, None] == np.arange(2 * n_cells)).sum(axis=1) / 4
+    return reading(gates[:, :n_cells], gates[:, n_cells:])
+
+
+@st.composite
+def rough_readings(draw):
+    shape = (2, draw(st.integers(0, 30)), draw(st.integers(1, 4)))
+    gates = draw(arrays(np.float32, shape, elements=st.floats(0, 1, width=32)))
+    return reading(*(gates / np.maximum(1, gates.sum(axis=(0, 2))[:, None])))
+
+
+def draw_kinds(data, n_tokens):
+    return data.draw(arrays(np.uint8, n_tokens, elements=st.sampled_from(TokenKind)))
+
+
+def psi_by_hand(read):
+    psi = np.zeros((len(read), len(read)))
+    for i in range(len(read)):
+        share = np.float64(read.update[i] + read.overwrite[i])
+        for j in range(i + 1, len(read)):
+            share = share * (1 - read.overwrite[j])
+            psi[i, j] = (share * read.update[j]).sum()
+    return psi
+
+
+def decode_by_hand(read, threshold, kinds):
+    """The definition, from all pairs of tokens: clusters of (start, end), and links."""
+    psi = psi_by_hand(read)
+    total = (read.update + read.overwrite).sum(axis=1)
+    written = [t for t, e in enumerate(total) if e >= threshold and kinds[t] != NEVER]
+    mentions, links = [], []  # lists of tokens; (probability, antecedent's number)
+    owner = {}
+    clusters = {}
+
+    def best(j, earlier):
+        i = max(earlier, key=lambda i: (psi[i, j], i), default=None)
+        return None if i is None or psi[i, j] < threshold else i
+
+    def cluster(mention):
+        return clusters.setdefault(
+            mention, cluster(links[mention][1]) if links[mention] else mention
+        )
+
+    for j in written:
+        i = best(j, owner)
+        continues = (
+            j - 1 in owner
+            and ALONE not in (kinds[j - 1], kinds[j])
+            and psi[j - 1, j] >= threshold
+            and (
+                owner[i] == owner[j - 1]
+                or (links[-1] and cluster(links[-1][1]) == cluster(owner[i]))
+            )
+        )
+        if not continues:
+            mentions.append([])
+            links.append(None)
+        mentions[-1].append(j)
+        owner[j] = len(mentions) - 1
+        i = best(j, [t for t in owner if owner[t] != owner[j]])
+        if i is not None and (links[-1] is None or psi[i, j] > links[-1][0]):
+            links[-1] = (psi[i, j], owner[i])
+
+    spans = [(tokens[0], tokens[-1] + 1) for tokens in mentions]
+    together = {}
+    for number, span in enumerate(spans):
+        together.setdefault(cluster(number), []).append(span)
+    return list(together.values()), [
+        (spans[link[1]], spans[number], link[0])
+        for number, link in enumerate(links)
+        if link is not None
+    ]
+
+
+def plain(clusters):
+    links = [link for cluster in clusters for link in cluster.links]
+    return [[mention[:2] for mention in cluster.mentions] for cluster in clusters], [
+        (link.antecedent[:2], link.anaphor[:2], link.probability)
+        for link in sorted(links, key=lambda link: link.anaphor)
+    ]
+
+
+@settings(deadline=None)
+@given(exact_readings(), THRESHOLDS, st.data())
+def test_one_pass_with_little_memory_finds_what_all_pairs_find(read, threshold, data):
+    kinds = draw_kinds(data, len(read))
+    found = plain(decode(read, threshold, kinds))
+    assert found == decode_by_hand(read, threshold, kinds)
+
+
+@settings(deadline=None)
+@given(rough_readings(), THRESHOLDS, st.data())
+def test_reading_in_pieces_changes_nothing(read, threshold, data):
+    kinds = draw_kinds(data, len(read))
+    cuts = data.draw(st.lists(st.integers(0, len(read)), max_size=6))
+    decoder = Decoder(read.update.shape[1], threshold)
+    found = []
+    for start, end in pairwise([0, *sorted(cuts), len(read)]):
+        found += decoder.read(
+            read.update[start:end], read.overwrite[start:end], kinds[start:end]
+        )
+    found += decoder.finish()
+    whole = decode(read, threshold, kinds)
+    assert [found.mention for found in found] == sorted(
+        mention for cluster in whole for mention in cluster.mentions
+    )
+    assert [found.link for found in found if found.link] == sorted(
+        (link for cluster in whole for link in cluster.links),
+        key=lambda link: link.anaphor,
+    )
+
+
+@settings(deadline=None)
+@given(rough_readings(), THRESHOLDS, st.data())
+def test_links_have_the_probability_that_the_reading_gives(read, threshold, data):
+    kinds = draw_kinds(data, len(read))
+    for cluster in decode(read, threshold, kinds):
+        for antecedent, anaphor, probability in cluster.links:
+            pairs = [
+                read.link_probability(i, j)
+                for i in range(antecedent.start, antecedent.end)
+                for j in range(anaphor.start, anaphor.end)
+            ]
+            assert max(pairs) == pytest.approx(probability, rel=1e-4, abs=1e-6)
+
+
+# Each token is written as a letter per cell: o overwrites it, u updates it.
+@pytest.mark.parametrize(
+    ("cells", "kinds", "expected"),
+    [
+        pytest.param(
+            "o. u. .. u.", "....", [[(0, 2), (3, 4)]], id="name, then pronoun"
+        ),
+        pytest.param("o. o. u.", "...", [[(0, 1)], [(1, 3)]], id="forgotten at once"),
+        pytest.param(
+            "o. .o .. u. .u", ".....", [[(0, 1), (3, 4)], [(1, 2), (4, 5)]], id="two"
+        ),
+        pytest.param("o. u. u.", ".*.", [[(0, 1), (1, 2), (2, 3)]], id="alone between"),
+        pytest.param("o. u. u.", ".x.", [[(0, 1), (2, 3)]], id="punctuation between"),
+        pytest.param(
+            "x. o. .. u. u.", "x....", [[(1, 2), (3, 5)]], id="later longer name"
+        ),
+        pytest.param(
+            "u. .. o. u.", "*...", [[(0, 1)], [(2, 4)]], id="overwritten since"
+        ),
+        pytest.param(
+            "o. .. u. u.", "*...", [[(0, 1), (2, 4)]], id="pronoun before name"
+        ),
+        pytest.param(".. ..", "..", [], id="nothing written"),
+    ],
+)
+def test_gates_make_mentions_and_clusters(cells, kinds, expected):
+    cells = np.array([list(token) for token in cells.split()])
+    kinds = np.array([".*x".index(kind) for kind in kinds], dtype=np.uint8)
+    clusters = decode(reading(cells == "u", cells == "o"), 0.5, kinds)
+    assert plain(clusters)[0] == expected
+
+
+def test_small_overwrites_wear_a_link_away():
+    update = [[0.0], [0.0], [0.0], [1.0]]
+    overwrite = [[1.0], [0.25], [0.25], [0.0]]
+    clusters = decode(reading(update, overwrite), 0.5, np.zeros(4, np.uint8))
+    assert [link.probability for link in clusters[0].links] == [0.5625]
+
+
+def test_an_empty_document_has_no_clusters():
+    assert (
+        decode(reading(np.zeros((0, 2)), np.zeros((0, 2))), 0.5, np.zeros(0, np.uint8))
+        == []
+    )
+
+
+def test_an_overwritten_cluster_is_no_longer_remembered():
+    decoder = Decoder(n_cells=1, threshold=0.5)
+    kinds = np.zeros(1, np.uint8)
+    zero, one = np.zeros((1, 1), np.float32), np.ones((1, 1), np.float32)
+    assert decoder.read(zero, one, kinds) == []
+    (first,) = decoder.read(zero, zero, kinds)
+    assert first.mention == Mention(0, 1, cluster=0)
+    assert decoder.remembered == {0}
+    decoder.read(zero, one, kinds)
+    assert decoder.remembered == set()
+
+
+def test_memory_stays_bounded_whatever_is_read():
+    n_tokens = 2_000
+    fading = np.linspace(1, 0.5, n_tokens)[:, None] * [[0.5, 0]]
+    rising = np.linspace(0.5, 1, n_tokens)[:, None] * [[0, 0.5]]
+    read = reading(fading + rising, np.zeros((n_tokens, 2)))
+    for kind in (ORDINARY, ALONE):
+        decoder = Decoder(n_cells=2, threshold=0.1)
+        decoder.read(read.update, read.overwrite, np.full(n_tokens, kind, np.uint8))
+        assert len(decoder.shares) <= CAPACITY + 1
+
+
+def test_a_whole_novel_takes_little_time():
+    rng = np.random.default_rng(0)
+    n_tokens, n_cells = 200_000, 4
+    gates = rng.dirichlet(np.full(2 * n_cells, 0.1), n_tokens)
+    gates *= rng.random((n_tokens, 1)) < 0.3
+    novel = reading(gates[:, :n_cells], gates[:, n_cells:])
+    started = time.perf_counter()
+    decode(novel, 0.05, np.zeros(n_tokens, np.uint8))
+    assert time.perf_counter() - started < 10  # about 1.5 s alone on a core
