@@ -11,6 +11,7 @@ from refreader_spacy.errors import Errors
 
 Gender = Literal["M", "F"]
 
+GAP_KEYS = ("gap_pronoun", "gap_a", "gap_b")  # span groups of one mention each
 GENDERS: dict[str, Gender] = {
     **dict.fromkeys(("he", "him", "his"), "M"),
     **dict.fromkeys(("she", "her", "hers"), "F"),
@@ -85,17 +86,12 @@ def read_system(path: Path) -> dict[str, Answer]:
 
 
 def write_system(path: Path, answers: Mapping[str, Answer]) -> None:
-    """Write the file that the official scorer reads: whole, or not at all."""
+    """Write the file that the official scorer reads."""
     lines = (
-        "\t".join((row_id, *(str(label).upper() for label in answer))) + "\n"
+        "\t".join((row_id, *(str(label).upper() for label in answer)))
         for row_id, answer in answers.items()
     )
-    unfinished = path.with_name(f"{path.name}.unfinished")
-    try:
-        unfinished.write_text("".join(lines), encoding="utf8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.util import ensure_path, logger
 
-from refreader_spacy.gap import GapRow, Mention, read_gap
-
-GAP_KEYS = ("gap_pronoun", "gap_a", "gap_b")
+from refreader_spacy.errors import Errors
+from refreader_spacy.gap import GAP_KEYS, GapRow, Mention, read_gap
 
 
 def create_gap_corpus(
@@ -69,6 +68,8 @@ def _write_mention(doc: Doc, key: str, mention: Mention, **attrs: str | bool) ->
     """Write a group of one span: the mention, widened to all tokens it touches."""
     end = mention.offset + len(mention.text)
     span = doc.char_span(mention.offset, end, alignment_mode="expand")
+    if not span:
+        raise ValueError(Errors.R111.format(found=doc.text, **mention._asdict()))
     attrs["widened"] = span.start_char < mention.offset or span.end_char > end
     doc.spans[key] = SpanGroup(doc, name=key, spans=[span], attrs=attrs)
     return span

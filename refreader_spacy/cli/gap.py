@@ -1,0 +1,114 @@
+"""`refreader gap`: GAP's official score card, for a pipeline or a system file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from rich.console import Console
+from rich.progress import track
+from spacy.language import Language
+
+from refreader_spacy.assets import whole
+from refreader_spacy.component import RefReader
+from refreader_spacy.errors import Errors
+from refreader_spacy.gap import Answer, GapRow, read_gap, read_system, write_system
+from refreader_spacy.gap_metric import score_system
+from refreader_spacy.scorers import gap_probabilities
+from refreader_spacy.training.corpus import gap_examples
+
+
+def gap(
+    gold: Annotated[
+        Path,
+        typer.Argument(help="A GAP file, such as gap-test.tsv.", metavar="GOLD.tsv"),
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option("-m", "--model", help="The pipeline. [default: package weights]"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Where to write the answers.", dir_okay=False
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Links count from here. [default: the pipeline's]"
+        ),
+    ] = None,
+    system: Annotated[
+        Path | None,
+        typer.Option(help="Score the answers in this file, not those of a pipeline."),
+    ] = None,
+) -> None:
+    """Print GAP's official score card for a pipeline, or for a file with answers.
+
+    Such a file has the columns id, A-coref and B-coref and no header; -o writes one,
+    and GAP's official scorer reads it. The last line is there for comparison: the F1
+    of answering TRUE to everything.
+
+    Example: refreader gap gap-test.tsv -m training/model-best -o answers.tsv
+    """
+    if system and (model or output or threshold is not None):
+        raise typer.BadParameter(
+            "it can't be combined with other options.", param_hint="--system"
+        )
+    try:
+        rows = read_gap(gold)
+        answers = (
+            read_system(system)
+            if system
+            else pipeline_answers(load_pipeline(model), rows, threshold)
+        )
+        card = score_system(rows, answers)
+        if output:
+            with whole(output) as draft:
+                write_system(draft, answers)
+    except (ValueError, OSError) as error:
+        typer.echo(" ".join(str(error).split()), err=True)
+        raise typer.Exit(1) from error
+    always = dict.fromkeys((row.id for row in rows), Answer(a=True, b=True))
+    typer.echo(card)
+    typer.echo(f"Everything TRUE f1: {100 * score_system(rows, always).overall.f1:.1f}")
+
+
+def load_pipeline(name: str | None) -> Language:
+    """A pipeline by name or path, or a blank one with the weights in the package."""
+    if name:
+        return spacy.load(name)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("refreader")
+    return nlp
+
+
+def pipeline_answers(
+    nlp: Language, rows: Sequence[GapRow], threshold: float | None
+) -> dict[str, Answer]:
+    """Run the pipeline over all texts; None is the threshold of its own refreader."""
+    readers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, RefReader)]
+    if not readers:
+        raise ValueError(
+            Errors.R110.format(name=nlp.meta["name"], found=nlp.pipe_names)
+        )
+    readers[0].trace = True
+    console = Console(stderr=True)
+    examples = list(gap_examples(rows, nlp))
+    docs = track(
+        nlp.pipe(example.predicted for example in examples),
+        description="Reading",
+        total=len(rows),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    for example, doc in zip(examples, docs, strict=True):
+        example.predicted = doc
+    if threshold is None:
+        threshold = readers[0].threshold
+    return {row.id: row.answer(threshold) for row in gap_probabilities(examples)}
