@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,6 +12,8 @@ from weasel.util import load_project_config  # type: ignore[import-untyped]
 
 from refreader_spacy.assets import check_asset, place_asset
 from refreader_spacy.errors import Errors
+
+Asset = dict[str, str]
 
 
 def assets(
@@ -27,19 +29,19 @@ def assets(
 ) -> None:
     """Put the project's assets in place from a folder on this machine.
 
-    Each file that project.yml lists is looked for at the same place in the folder,
-    compared with its checksum and copied; `spacy project assets` then finds it there
-    and downloads only the rest. Without --from, say what is in place and what isn't.
+    Each asset of project.yml, and what its commands make of assets, is looked for at
+    the same place in the folder, compared with its checksum and copied; `spacy project
+    assets` then downloads only the rest. Without --from, say what is in place.
 
     Example: refreader assets --from ../shared/data
     """
     console = Console(stderr=True)
-    project = load_project_config(Path.cwd())["assets"]
-    if source and not any(counterpart(source, asset).exists() for asset in project):
-        example = counterpart(source, project[0])
+    wanted = wanted_assets(load_project_config(Path.cwd()))
+    if source and not any(counterpart(source, asset).exists() for asset in wanted):
+        example = counterpart(source, wanted[0])
         raise ValueError(Errors.R181.format(folder=source, example=example))
     for asset in track(
-        project,
+        wanted,
         description="Assets",
         console=console,
         transient=True,
@@ -48,7 +50,16 @@ def assets(
         typer.echo(f"{asset['dest']}: {settle(asset, source)}")
 
 
-def settle(asset: dict[str, str], source: Path | None) -> str:
+def wanted_assets(project: dict[str, Any]) -> list[Asset]:
+    """What project.yml fetches into assets/, and what its commands make there."""
+    made = [
+        path for command in project["commands"] for path in command.get("outputs", [])
+    ]
+    in_assets = [{"dest": path} for path in made if Path(path).is_relative_to("assets")]
+    return [*project["assets"], *in_assets]
+
+
+def settle(asset: Asset, source: Path | None) -> str:
     """Bring one asset to its place or check it there, and say what was done."""
     dest, checksum = Path(asset["dest"]), asset.get("checksum")
     if source and counterpart(source, asset).exists():
@@ -61,6 +72,6 @@ def settle(asset: dict[str, str], source: Path | None) -> str:
     return "already in place"
 
 
-def counterpart(source: Path, asset: dict[str, str]) -> Path:
+def counterpart(source: Path, asset: Asset) -> Path:
     """Where a folder laid out like assets/ keeps an asset."""
     return source / Path(asset["dest"]).relative_to("assets")

@@ -95,9 +95,8 @@ def reference_docs(nlp: Language, path: Path) -> list[Doc]:
 
 def add_demo_vectors(nlp: Language, docs: Iterable[Doc]) -> None:
     """Give every word a random vector: nothing to download, little to learn from."""
-    words = sorted({token.lower_ for doc in docs for token in doc})
+    words = sorted({token.text for doc in docs for token in doc})
     random = np.random.default_rng(seed=0)
     data = random.standard_normal((len(words), DEMO_WIDTH), dtype=np.float32)
-    nlp.vocab.vectors = Vectors(
-        strings=nlp.vocab.strings, data=data, keys=words, name="demo", attr="LOWER"
-    )
+    strings = nlp.vocab.strings
+    nlp.vocab.vectors = Vectors(strings=strings, data=data, keys=words, name="demo")
