@@ -46,8 +46,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "or check that the download is complete."
     )
     R101 = (
-        "{path}, line 1: a GAP file starts with a header, but the columns {missing} are "
-        "not in it. Found: {found}. Add them, separated by tabs, or give a GAP file."
+        "{path}, line 1: a GAP file starts with a header, but the columns {missing} "
+        "are not in it. Found: {found}. Add them, separated by tabs, or give a GAP "
+        "file."
     )
     R102 = (
         "{path}, line {line}: expected the columns {expected}, separated by tabs, but "
@@ -63,8 +64,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "Correct the label."
     )
     R105 = (
-        "{path}, line {line}: expected an id of its own, but {found!r} is also the id of "
-        "line {earlier}. Rename or remove one of the two."
+        "{path}, line {line}: expected an id of its own, but {found!r} is also the id "
+        "of line {earlier}. Rename or remove one of the two."
     )
     R106 = "{path} should have at least one row, but it has none. Is it the right file?"
     R107 = (
@@ -86,8 +87,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "the package."
     )
     R111 = (
-        "Expected the tokenizer to keep {text!r} at character {offset}, but it gave the "
-        "text {found!r}. Use a tokenizer that keeps the text as it is, as spaCy's do."
+        "Expected the tokenizer to keep {text!r} at character {offset}, but it gave "
+        "the text {found!r}. Use a tokenizer that keeps the text as it is, as spaCy's "
+        "do."
     )
 
     # Assets and the project

@@ -28,7 +28,9 @@ def gap(
     ],
     model: Annotated[
         str | None,
-        typer.Option("-m", "--model", help="The pipeline. [default: package weights]"),
+        typer.Option(
+            "-m", "--model", help="A pipeline. Default: the package's weights."
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -39,7 +41,7 @@ def gap(
     threshold: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Links count from here. [default: the pipeline's]"
+            min=0, max=1, help="Links count from here. Default: the pipeline's."
         ),
     ] = None,
     system: Annotated[
