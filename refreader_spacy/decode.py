@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from refreader_spacy.model.types import Array, Reading
 
-CAPACITY = 64  # tokens that are remembered at once
+CAPACITY = 64  # tokens that are remembered at most; twice as many until a clean-up
 BLOCK = 4096  # tokens that `decode` looks at together
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ class Decoder:
 
     @property
     def remembered(self) -> set[int]:
-        """The clusters that a later mention can still join."""
+        """The clusters that a later mention can join, as of the last `release`."""
         return {owner.cluster for owner in self.owners}
 
     def read(self, update: Array, overwrite: Array, kinds: Kinds) -> list[Found]:
@@ -109,12 +109,13 @@ class Decoder:
         left = np.concatenate(([self.left], 1.0 - overwrite, [np.ones_like(self.left)]))
         lefts = np.multiply.reduceat(left, [0, *(tokens + 2)], axis=0)
         *befores, self.left = lefts
+        alones = (kinds == TokenKind.ALONE).tolist()
         found: list[Found] = []
         for token, before in zip(tokens.tolist(), befores, strict=True):
-            alone = kinds[token] == TokenKind.ALONE
             self.shares *= before
-            position = self.position + token
-            found.extend(self._write(position, added[token], written[token], alone))
+            found += self._write(
+                self.position + token, added[token], written[token], alones[token]
+            )
         self.position += len(kinds)
         if self.open is not None and self.open.end < self.position:
             found.append(self._close(self.open))
@@ -132,7 +133,6 @@ class Decoder:
             alone or self.open.end < token or not self._continues(self.open, links)
         ):
             yield self._close(self.open)
-        starts = self.open is None
         mention = self.open = self.open or OpenMention(token, token)
         mention.end = token + 1
         if self.owners:
@@ -140,9 +140,9 @@ class Decoder:
             if links[best] >= self.threshold and links[best] > mention.probability:
                 mention.antecedent = self.owners[best]
                 mention.probability = float(links[best])
-        if starts or len(self.shares) >= CAPACITY:
-            self._release()
-        self.shares = np.concatenate((self.shares, [written]))
+        if len(self.shares) == 2 * CAPACITY:
+            self.release()
+        self.shares = np.concatenate((self.shares, written[None]))
         if alone:
             yield self._close(mention)
 
@@ -167,7 +167,7 @@ class Decoder:
         link = antecedent and Link(antecedent, closed, mention.probability)
         return Found(closed, link)
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """Forget tokens that no later token can link to.
 
         That is a token whose shares are all below the threshold, as updates sum to at
@@ -182,9 +182,10 @@ class Decoder:
         keep = (strength >= self.threshold) & ~np.triu(below, 1).any(axis=1)
         if keep.sum() > CAPACITY:
             keep[np.argsort(strength * keep)[:-CAPACITY]] = False
-        if not keep.all():
-            self.owners = [self.owners[k] for k in np.flatnonzero(keep[:n_closed])]
-            self.shares = self.shares[keep]
+        if self.open is not None:
+            keep[-1] = True  # the next token may continue from it
+        self.owners = [self.owners[k] for k in np.flatnonzero(keep[:n_closed])]
+        self.shares = self.shares[keep]
 
 
 def decode(reading: Reading, threshold: float, kinds: Kinds) -> list[Cluster]:
@@ -196,20 +197,22 @@ def decode(reading: Reading, threshold: float, kinds: Kinds) -> list[Cluster]:
     _, n_cells = reading.update.shape
     decoder = Decoder(n_cells, threshold)
     clusters: list[Cluster] = []
-    for start in range(0, len(reading) + 1, BLOCK):
+    for start in range(0, len(reading), BLOCK):
         block = slice(start, start + BLOCK)
-        found = decoder.read(
-            reading.update[block], reading.overwrite[block], kinds[block]
-        )
-        if start + BLOCK > len(reading):
-            found += decoder.finish()
-        for mention, link in found:
-            if mention.cluster == len(clusters):
-                clusters.append(Cluster([], []))
-            clusters[mention.cluster].mentions.append(mention)
-            if link is not None:
-                clusters[mention.cluster].links.append(link)
+        update, overwrite = reading.update[block], reading.overwrite[block]
+        extend_clusters(clusters, decoder.read(update, overwrite, kinds[block]))
+    extend_clusters(clusters, decoder.finish())
     return clusters
+
+
+def extend_clusters(clusters: list[Cluster], found: list[Found]) -> None:
+    """Put mentions and links that were found next where they belong."""
+    for mention, link in found:
+        if mention.cluster == len(clusters):
+            clusters.append(Cluster([], []))
+        clusters[mention.cluster].mentions.append(mention)
+        if link is not None:
+            clusters[mention.cluster].links.append(link)
 
 
 def latest_argmax(values: Floats) -> int:
