@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import spacy
@@ -13,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import DocBin
 from spacy.vectors import Vectors
 
 from refreader_spacy.assets import copy_whole, whole
@@ -22,53 +20,46 @@ from refreader_spacy.gap import read_gap
 from refreader_spacy.training.corpus import gap_examples
 
 SPLITS = {"train": "development", "dev": "validation", "test": "test"}
-VECTORS = Path("vectors", "en_glove_300d")
+ASSETS, OUTPUT = Path("assets"), Path("corpus")
+VECTORS = ASSETS / "vectors" / "en_glove_300d"
 DEMO_WIDTH = 300  # as wide as the vectors they stand for
 
 
-def corpus(
-    assets: Annotated[
-        Path, typer.Option(help="The project's assets.", exists=True, file_okay=False)
-    ] = Path("assets"),
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Where the files go.", file_okay=False),
-    ] = Path("corpus"),
-) -> None:
+def corpus() -> None:
     """Turn GAP, or the demo corpus where GAP isn't in place, into training files.
 
-    Writes train.spacy, dev.spacy, test.spacy, the word vectors that training starts
-    from, and source.json, which says what they were made of.
+    Reads assets/ and writes to corpus/: train.spacy, dev.spacy, test.spacy, the word
+    vectors that training starts from, and source.json, which says what they are made of.
     """
-    name = corpus_name(assets)
+    name = corpus_name()
     nlp = spacy.blank("en")
     splits = {
-        split: reference_docs(nlp, assets / name / f"{name}-{part}.tsv")
+        split: gold_docs(nlp, ASSETS / name / f"{name}-{part}.tsv")
         for split, part in SPLITS.items()
     }
     for split, docs in splits.items():
-        with whole(output / f"{split}.spacy") as draft:
-            DocBin(docs=docs).to_disk(draft)
-        typer.echo(f"{output / split}.spacy: {len(docs)} documents")
+        with whole(OUTPUT / f"{split}.spacy") as draft:
+            docs.to_disk(draft)
+        typer.echo(f"{OUTPUT / split}.spacy: {len(docs)} documents")
     if name == "gap":
-        copy_whole(assets / VECTORS, output / "vectors")
-        typer.echo(f"This corpus is GAP, with the word vectors of {assets / VECTORS}.")
+        copy_whole(VECTORS, OUTPUT / "vectors")
+        typer.echo(f"This corpus is GAP, with the word vectors of {VECTORS}.")
     else:
-        add_demo_vectors(nlp, (doc for docs in splits.values() for doc in docs))
-        with whole(output / "vectors") as draft:
+        add_demo_vectors(nlp)
+        with whole(OUTPUT / "vectors") as draft:
             nlp.to_disk(draft)
         typer.echo(
             "This corpus is the DEMO, with random word vectors, because GAP is not in "
-            f"{assets / 'gap'}. It shows that the road works; its scores mean nothing."
+            f"{ASSETS / 'gap'}. It shows that the road works; its scores mean nothing."
         )
-    with whole(output / "source.json") as draft:
+    with whole(OUTPUT / "source.json") as draft:
         draft.write_text(json.dumps({"corpus": name}) + "\n")
 
 
-def corpus_name(assets: Path) -> str:
+def corpus_name() -> str:
     """Gap if all its assets are in place, demo if none is; a part is an error."""
-    gap = [assets / "gap" / f"gap-{part}.tsv" for part in SPLITS.values()]
-    needed = [*gap, assets / VECTORS / "meta.json"]
+    gap = [ASSETS / "gap" / f"gap-{part}.tsv" for part in SPLITS.values()]
+    needed = [*gap, VECTORS / "meta.json"]
     present = [str(path) for path in needed if path.exists()]
     missing = [str(path) for path in needed if not path.exists()]
     if present and missing:
@@ -78,24 +69,26 @@ def corpus_name(assets: Path) -> str:
     return "gap" if present else "demo"
 
 
-def reference_docs(nlp: Language, path: Path) -> list[Doc]:
+def gold_docs(nlp: Language, path: Path) -> DocBin:
     """The gold Docs of a GAP file, with a progress bar."""
     console = Console(stderr=True)
     rows = read_gap(path)
-    examples = track(
+    docs = DocBin()
+    for example in track(
         gap_examples(rows, nlp),
         description=path.name,
         total=len(rows),
         console=console,
         transient=True,
         disable=not console.is_terminal,
-    )
-    return [example.reference for example in examples]
+    ):
+        docs.add(example.reference)
+    return docs
 
 
-def add_demo_vectors(nlp: Language, docs: Iterable[Doc]) -> None:
+def add_demo_vectors(nlp: Language) -> None:
     """Give every word a random vector: nothing to download, little to learn from."""
-    words = sorted({token.text for doc in docs for token in doc})
+    words = sorted(lexeme.text for lexeme in nlp.vocab)
     random = np.random.default_rng(seed=0)
     data = random.standard_normal((len(words), DEMO_WIDTH), dtype=np.float32)
     strings = nlp.vocab.strings
