@@ -29,7 +29,7 @@ def corpus() -> None:
     """Turn GAP, or the demo corpus where GAP isn't in place, into training files.
 
     Reads assets/ and writes to corpus/: train.spacy, dev.spacy, test.spacy, the word
-    vectors that training starts from, and source.json, which says what they are made of.
+    vectors that training starts from, and source.json, which says what was taken.
     """
     name = corpus_name()
     nlp = spacy.blank("en")
