@@ -1,0 +1,19 @@
+import pytest
+import spacy
+
+from refreader_spacy.lexicon import token_kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),  # . ordinary, * alone, x never
+    [
+        ("Mary gave him her book.", "..**.x"),
+        ("Ahab's hat, Ahab’s!", ".x.x.xx"),  # noqa: RUF001
+        ("Jean-Paul left - HE did -", "....x*.x"),
+        ("-Moby-Dick  sank\n", "x...x.x"),
+        ("", ""),
+    ],
+)
+def test_tokens_are_of_a_kind(text, expected):
+    kinds = token_kinds(spacy.blank("en")(text))
+    assert "".join(".*x"[kind] for kind in kinds) == expected
