@@ -33,7 +33,7 @@ INDEXES: WeakKeyDictionary[Doc, Index] = WeakKeyDictionary()
 
 
 def index_of(doc: Doc) -> Index:
-    """The Doc's Index, made again if its span groups have changed."""
+    """The Doc's Index, made again if its span groups or their sizes have changed."""
     groups = list(doc.spans.data.values())
     sizes = list(map(len, groups))
     index = INDEXES.get(doc)

@@ -20,6 +20,8 @@ from refreader_spacy.lexicon import (
 
 # "Ahab hurt Ahab" would be two men, and "the man, the man left" isn't English.
 IRREPLACEABLE = REFLEXIVES | RELATIVES
+CAPITAL_ONLY_AT_START = (PRONOUNS | DETERMINERS) - {"i"}
+NEVER_POSSESSED = AFTER_OBJECTS | DETERMINERS | PRONOUNS
 
 
 def resolved_text(doc: Doc, clusters: Sequence[Sequence[Span]]) -> str:
@@ -28,13 +30,14 @@ def resolved_text(doc: Doc, clusters: Sequence[Sequence[Span]]) -> str:
     Of overlapping mentions the outermost that is replaced counts. Text outside of them
     stays as it is, to the character; verbs aren't made to agree.
     """
+    text = doc.text  # made anew on every access
     pieces = []
     end = 0
     for mention, main in sorted(replaceable(clusters), key=text_order):
         if mention.start_char >= end:
-            pieces += [doc.text[end : mention.start_char], replacement(mention, main)]
+            pieces += [text[end : mention.start_char], replacement(mention, main)]
             end = mention.end_char
-    return "".join([*pieces, doc.text[end:]])
+    return "".join([*pieces, text[end:]])
 
 
 def replaceable(clusters: Sequence[Sequence[Span]]) -> Iterator[tuple[Span, Span]]:
@@ -67,14 +70,14 @@ def replacement(mention: Span, main: Span) -> str:
 
 def needs_capital(token: Token) -> bool:
     """A word that is only capital at a sentence's start shows it; other words don't."""
-    if token.lower_ in (PRONOUNS | DETERMINERS) - {"i"}:
+    if token.lower_ in CAPITAL_ONLY_AT_START:
         return bool(token.is_title)
     return starts_sentence(token)
 
 
 def starts_sentence(token: Token) -> bool:
     """As annotated; else after a full stop, a line break, or a comma before a quote."""
-    if token.doc.has_annotation("SENT_START"):
+    if token.is_sent_start is not None:
         return bool(token.is_sent_start)
     enders = ".!?…"
     for previous in reversed(token.doc[: token.i]):
@@ -103,7 +106,7 @@ def is_possessive(mention: Span) -> bool:
         return False
     following = last.nbor()
     ends = following.is_punct or following.is_space
-    return not ends and following.lower_ not in AFTER_OBJECTS | DETERMINERS | PRONOUNS
+    return not ends and following.lower_ not in NEVER_POSSESSED
 
 
 def possessive_ending(mention: Span, main: Span) -> str:

@@ -10,7 +10,7 @@ from refreader_spacy.lexicon import token_kinds
         ("Mary gave him her book.", "..**.x"),
         ("Ahab's hat, Ahab’s!", ".x.x.xx"),  # noqa: RUF001
         ("Jean-Paul left - HE did -", "....x*.x"),
-        ("-Moby-Dick  sank\n", "x...x.x"),
+        ("Moby-Dick  sank\n", "...x.x"),
         ("", ""),
     ],
 )
