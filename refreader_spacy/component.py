@@ -192,16 +192,16 @@ class RefReader(TrainablePipe):
             write_trace(doc, reading)
         return cast(Scores, super().score(examples, **kwargs))
 
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> RefReader:
+    def from_bytes(
+        self, bytes_data: bytes, *, exclude: Iterable[str] = ()
+    ) -> RefReader:
         """Load from bytes; settings that were overridden at load survive."""
         given = self.cfg
         self.cfg = dict(given)
         super().from_bytes(bytes_data, exclude=exclude)
         return self._keep_overrides(given)
 
-    def from_disk(
-        self, path: str | Path, *, exclude: Iterable[str] = ()
-    ) -> RefReader:
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> RefReader:
         """Load from a folder; settings that were overridden at load survive."""
         given = self.cfg
         self.cfg = dict(given)

@@ -38,7 +38,24 @@ class Errors(metaclass=ErrorsWithCodes):
         "the reference Doc; make them with `refreader convert`, or read GAP files with "
         "the refreader-spacy.GapCorpus.v1 reader."
     )
-    R007 = "A threshold is a probability between 0 and 1, but '{name}' was given {found}."
+    R007 = (
+        "A threshold is a probability between 0 and 1, but '{name}' was given {found}."
+    )
+    R008 = "There is no data at {path}. Make it with `refreader corpus` or `refreader convert`."
+    R009 = (
+        "The data has no gold clusters to find a threshold with. They are span groups "
+        "named '{prefix}_1', '{prefix}_2', ...; GAP's rows have groups 'gap_pronoun', "
+        "'gap_a' and 'gap_b' besides."
+    )
+    R010 = (
+        "There are no results on GAP in the folder {folder}. Make some with `spacy "
+        "project run coref-only`, after `refreader assets --from DIR`."
+    )
+    R011 = "{path} has no place for the table. Put the lines {start} and {end} where it goes."
+    R012 = (
+        "The package has no reader named '{name}', only {known}. A pipeline that was "
+        "saved with another version of refreader-spacy needs that version."
+    )
 
     # GAP: files, corpus, scores
     R100 = (

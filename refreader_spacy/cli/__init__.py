@@ -1,1 +1,36 @@
 """The command line: one command per file, each parses, calls and prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from refreader_spacy.cli.assets import assets
+from refreader_spacy.cli.corpus import corpus
+from refreader_spacy.cli.evaluate import evaluate
+from refreader_spacy.cli.gap import gap
+from refreader_spacy.cli.table import table
+from refreader_spacy.cli.threshold import threshold
+
+
+class OneLineErrors(TyperGroup):
+    """What went wrong in one line on stderr, and exit code 1; bugs keep their trace."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (ValueError, OSError) as error:
+            typer.secho(f"refreader: {error}", err=True, fg="red")
+            raise typer.Exit(1) from error
+
+
+app = typer.Typer(
+    cls=OneLineErrors,
+    no_args_is_help=True,
+    help="Coreference that reads text as it comes: annotate, look, train and measure.",
+    rich_markup_mode=None,
+)
+for command in (assets, corpus, threshold, evaluate, gap, table):
+    app.command()(command)

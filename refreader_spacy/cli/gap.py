@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import spacy
 import typer
-from rich.console import Console
-from rich.progress import track
 from spacy.language import Language
 
 from refreader_spacy.assets import whole
-from refreader_spacy.component import RefReader
-from refreader_spacy.errors import Errors
+from refreader_spacy.cli.pipeline import annotate, find_reader, load_pipeline
 from refreader_spacy.gap import Answer, GapRow, read_gap, read_system, write_system
 from refreader_spacy.gap_metric import score_system
 from refreader_spacy.scorers import gap_probabilities
@@ -61,56 +57,29 @@ def gap(
         raise typer.BadParameter(
             "it can't be combined with other options.", param_hint="--system"
         )
-    try:
-        rows = read_gap(gold)
-        answers = (
-            read_system(system)
-            if system
-            else pipeline_answers(load_pipeline(model), rows, threshold)
-        )
-        card = score_system(rows, answers)
-        if output:
-            with whole(output) as draft:
-                write_system(draft, answers)
-    except (ValueError, OSError) as error:
-        typer.echo(" ".join(str(error).split()), err=True)
-        raise typer.Exit(1) from error
+    rows = read_gap(gold)
+    answers = (
+        read_system(system)
+        if system
+        else pipeline_answers(load_pipeline(model), rows, threshold)
+    )
+    card = score_system(rows, answers)
+    if output:
+        with whole(output) as draft:
+            write_system(draft, answers)
     always = dict.fromkeys((row.id for row in rows), Answer(a=True, b=True))
     typer.echo(card)
     typer.echo(f"Everything TRUE f1: {100 * score_system(rows, always).overall.f1:.1f}")
-
-
-def load_pipeline(name: str | None) -> Language:
-    """A pipeline by name or path, or a blank one with the weights in the package."""
-    if name:
-        return spacy.load(name)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("refreader")
-    return nlp
 
 
 def pipeline_answers(
     nlp: Language, rows: Sequence[GapRow], threshold: float | None
 ) -> dict[str, Answer]:
     """Run the pipeline over all texts; None is the threshold of its own refreader."""
-    readers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, RefReader)]
-    if not readers:
-        raise ValueError(
-            Errors.R110.format(name=nlp.meta["name"], found=nlp.pipe_names)
-        )
-    readers[0].trace = True
-    console = Console(stderr=True)
+    reader = find_reader(nlp)
+    reader.trace = True
     examples = list(gap_examples(rows, nlp))
-    docs = track(
-        nlp.pipe(example.predicted for example in examples),
-        description="Reading",
-        total=len(rows),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    for example, doc in zip(examples, docs, strict=True):
-        example.predicted = doc
+    annotate(nlp, examples)
     if threshold is None:
-        threshold = readers[0].threshold
+        threshold = reader.threshold
     return {row.id: row.answer(threshold) for row in gap_probabilities(examples)}

@@ -71,5 +71,7 @@ def _check(model: Model[list[Doc], Vectors], vocab: Vocab) -> None:
         raise ValueError(Errors.R003.format(name=model.name))
     if width != model.get_dim("nO"):
         raise ValueError(
-            Errors.R004.format(found=width, name=model.name, expected=model.get_dim("nO"))
+            Errors.R004.format(
+                found=width, name=model.name, expected=model.get_dim("nO")
+            )
         )

@@ -23,9 +23,9 @@ def link_probabilities(update: Tensor, overwrite: Tensor) -> Tensor:
     _, n_tokens, _ = update.shape
     log_keep = torch.log1p(-overwrite.clamp(max=1 - EPS)).cumsum(dim=1)  # (B, T, M)
     log_survival = log_keep[:, None] - log_keep[:, :, None]  # (B, T, T, M)
-    later = torch.ones(
-        n_tokens, n_tokens, dtype=torch.bool, device=update.device
-    ).triu(1)
+    later = torch.ones(n_tokens, n_tokens, dtype=torch.bool, device=update.device).triu(
+        1
+    )
     # Masked before exp: above the diagonal the exponent grows without bound, and
     # infinity times zero is NaN. Below it, rounding may leave it a hair above zero.
     masked = log_survival.masked_fill(~later[:, :, None], -torch.inf)

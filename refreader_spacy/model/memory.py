@@ -1,6 +1,6 @@
 """The memory unit: a few cells, each with a key, a value and a salience, and one step.
 
-Shapes: B documents, M memory cells, H hidden size, K key size, V value size.
+Shapes: B documents, M memory cells, H hidden and value size, K key size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Cells(NamedTuple):
     """What the memory holds after a token."""
 
     keys: Tensor  # (B, M, K)
-    values: Tensor  # (B, M, V)
+    values: Tensor  # (B, M, H)
     salience: Tensor  # (B, M)
 
 
@@ -35,7 +35,7 @@ class Signals(NamedTuple):
     reference: Tensor  # (B, 1), of an entity mentioned before?
     query: Tensor  # (B, K)
     key: Tensor  # (B, K), overwrite candidate
-    value: Tensor  # (B, V), overwrite candidate
+    value: Tensor  # (B, H), overwrite candidate
 
 
 def gru(inputs: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
@@ -62,26 +62,27 @@ class Memory(nn.Module):
         n_cells: int,
         hidden_size: int,
         key_size: int,
-        value_size: int,
         entity_half_life: float,
         word_half_life: float,
     ) -> None:
         super().__init__()
+        # Values are summed up into a vector that takes the hidden state's place, so
+        # they have its size.
         self.entity = nn.Linear(hidden_size, 1, bias=False)
         self.reference = nn.Linear(hidden_size, 1, bias=False)
         self.query_in = nn.Linear(hidden_size, key_size)
         self.query_out = nn.Linear(key_size, key_size)
         self.key_in = nn.Linear(hidden_size, key_size)
         self.key_out = nn.Linear(key_size, key_size)
-        self.value = nn.Linear(hidden_size, value_size)
+        self.value = nn.Linear(hidden_size, hidden_size)
         self.key_update = nn.GRUCell(key_size, key_size)
-        self.value_update = nn.GRUCell(value_size, value_size)
+        self.value_update = nn.GRUCell(hidden_size, hidden_size)
         # The paper adds b to every cell's score inside the softmax over cells, where
         # one number added to all changes nothing. It is meant to weigh a link against
         # a new entity, so the softmax here has one more place, with score 0: no link.
         self.link_bias = nn.Parameter(torch.zeros(1))
         self.initial_keys = nn.Parameter(torch.empty(n_cells, key_size))
-        self.initial_values = nn.Parameter(torch.empty(n_cells, value_size))
+        self.initial_values = nn.Parameter(torch.empty(n_cells, hidden_size))
         nn.init.normal_(self.initial_keys, std=0.1)
         nn.init.normal_(self.initial_values, std=0.1)
         self.entity_decay = math.exp(math.log(0.5) / entity_half_life)

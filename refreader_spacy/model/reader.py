@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from refreader_spacy.model.memory import Cells, Memory, gru
+from refreader_spacy.model.unrolled import Carried, Fixed, Unrolled, Weights
 
 EPS = 1e-10
 
@@ -36,6 +37,14 @@ class Packed(NamedTuple):
     state: State  # after each document's last token, in packed order
 
 
+class Noise(NamedTuple):
+    """What training draws at random, for all tokens at once."""
+
+    drop_pre: Tensor  # (N, H), 0 or 1 / (1 - dropout)
+    drop_hidden: Tensor  # (N, H)
+    choice: Tensor  # (N, M), Gumbel
+
+
 class Reader(nn.Module):
     """The Referential Reader: sections 2.1 and 2.2 of the paper."""
 
@@ -45,7 +54,6 @@ class Reader(nn.Module):
         width: int,
         hidden_size: int,
         key_size: int,
-        value_size: int,
         n_cells: int,
         entity_half_life: float,
         word_half_life: float,
@@ -57,29 +65,17 @@ class Reader(nn.Module):
             n_cells=n_cells,
             hidden_size=hidden_size,
             key_size=key_size,
-            value_size=value_size,
             entity_half_life=entity_half_life,
             word_half_life=word_half_life,
         )
         self.pre_hidden = nn.Linear(hidden_size, hidden_size, bias=False)
         self.pre_input = nn.Linear(width, hidden_size, bias=False)
         self.importance = nn.Linear(hidden_size, 1)
-        nn.init.constant_(self.importance.bias, memory_bias)
         self.recurrence = nn.GRUCell(width, hidden_size)
-        # What the memory sums up enters the hidden state, so the sizes must agree.
-        self.summary = (
-            nn.Identity()
-            if value_size == hidden_size
-            else nn.Linear(value_size, hidden_size, bias=False)
-        )
         self.initial_hidden = nn.Parameter(torch.zeros(hidden_size))
+        self.memory_bias = memory_bias
         self.dropout = dropout
-
-    def start(self, n_docs: int) -> State:
-        """The state before the first token."""
-        return State(
-            self.initial_hidden.expand(n_docs, -1), self.memory.empty(n_docs)
-        )
+        nn.init.constant_(self.importance.bias, memory_bias)
 
     def forward(
         self,
@@ -98,87 +94,136 @@ class Reader(nn.Module):
         state (State | None): Where an earlier reading of the same documents stopped.
         """
         sizes = list(batch_sizes) or [0]
-        tokens = nn.functional.dropout(tokens, self.dropout, self.training)
-        pre_inputs = self.pre_input(tokens).split(sizes)
-        gru_inputs = nn.functional.linear(
-            tokens, self.recurrence.weight_ih, self.recurrence.bias_ih
-        ).split(sizes)
-        drop_pre = self._drops(tokens, sizes)
-        drop_hidden = self._drops(tokens, sizes)
-        choices = self._choices(tokens, sizes)
-        heads = fused([*self.memory.heads(), self.importance])
+        state = self.start(sizes[0]) if state is None else state
+        if not self.training:
+            return self.read(tokens, sizes, state)
+        tokens = nn.functional.dropout(tokens, self.dropout)
+        return self.read_to_learn(tokens, sizes, state, self.noise(tokens), temperature)
 
-        hidden, cells = self.start(sizes[0]) if state is None else state
+    def start(self, n_docs: int) -> State:
+        """The state before the first token."""
+        return State(self.initial_hidden.expand(n_docs, -1), self.memory.empty(n_docs))
+
+    def noise(self, tokens: Tensor) -> Noise:
+        """Dropout masks and Gumbel noise for these tokens."""
+        size, n_cells = len(self.initial_hidden), len(self.memory.initial_keys)
+        ones = tokens.new_ones(2 * len(tokens), size)
+        masks = nn.functional.dropout(ones, self.dropout).chunk(2)
+        uniform = torch.rand(len(tokens), n_cells, device=tokens.device)
+        return Noise(*masks, -torch.log(-torch.log(uniform + EPS) + EPS))
+
+    def read(
+        self,
+        tokens: Tensor,
+        sizes: list[int],
+        state: State,
+        noise: Noise | None = None,
+        temperature: float = 1.0,
+    ) -> Packed:
+        """The definition, step by step.
+
+        noise (Noise | None): None reads as inference does.
+        """
+        pre_inputs, gru_inputs = (x.split(sizes) for x in self._projections(tokens))
+        drawn = [None] * len(sizes) if noise is None else _by_step(noise, sizes)
+        heads = fused(self._heads())
+        hidden, cells = state
         steps = []
         finished: list[State] = []
-        for t, size in enumerate(sizes):
+        for pre_input, gru_input, draw in zip(
+            pre_inputs, gru_inputs, drawn, strict=True
+        ):
+            size = len(pre_input)
             if size < len(hidden):
                 finished.append(State(hidden[size:], Cells(*(c[size:] for c in cells))))
                 hidden, cells = hidden[:size], Cells(*(c[:size] for c in cells))
-            recalled = hidden if drop_hidden is None else hidden * drop_hidden[t]
-            pre = torch.tanh(pre_inputs[t] + self.pre_hidden(recalled))
-            if drop_pre is not None:
-                pre = pre * drop_pre[t]
-            *signals, importance = heads(pre)
+            recalled = hidden * draw.drop_hidden if draw else hidden
+            pre = torch.tanh(pre_input + self.pre_hidden(recalled))
+            *said, use = heads(pre * draw.drop_pre if draw else pre)
             gates, cells = self.memory(
-                self.memory.signals(signals),
+                self.memory.signals(said),
                 cells,
-                None if choices is None else choices[t],
+                draw.choice if draw else None,
                 temperature,
             )
-            hidden = self._recur(gru_inputs[t], importance, hidden, cells)
+            summary = torch.einsum("bm,bmh->bh", cells.salience, cells.values)
+            amount = torch.minimum(
+                torch.sigmoid(use), cells.salience.sum(dim=-1, keepdim=True)
+            )  # (B, 1)
+            mixed = torch.lerp(hidden, summary, amount)
+            recurrent = nn.functional.linear(
+                mixed, self.recurrence.weight_hh, self.recurrence.bias_hh
+            )
+            hidden = gru(gru_input, recurrent, mixed)
             steps.append((gates.update, gates.overwrite, cells.salience, hidden))
         finished.append(State(hidden, cells))
         update, overwrite, salience, hidden = map(torch.cat, zip(*steps, strict=True))
         return Packed(update, overwrite, salience, hidden, _joined(finished[::-1]))
 
-    def _recur(
-        self, inputs: Tensor, importance: Tensor, hidden: Tensor, cells: Cells
-    ) -> Tensor:
-        summary = self.summary(torch.einsum("bm,bmv->bv", cells.salience, cells.values))
-        use = torch.minimum(
-            torch.sigmoid(importance), cells.salience.sum(dim=-1, keepdim=True)
-        )  # (B, 1)
-        mixed = torch.lerp(hidden, summary, use)  # (B, H)
-        recurrent = nn.functional.linear(
-            mixed, self.recurrence.weight_hh, self.recurrence.bias_hh
+    def read_to_learn(
+        self,
+        tokens: Tensor,
+        sizes: list[int],
+        state: State,
+        noise: Noise,
+        temperature: float,
+    ) -> Packed:
+        """The same, with a gradient that costs half of autograd's."""
+        memory = self.memory
+        fixed = Fixed(
+            sizes, *noise, temperature, memory.entity_decay, memory.word_decay
         )
-        return gru(inputs, recurrent, mixed)
-
-    def _drops(self, tokens: Tensor, sizes: list[int]) -> Sequence[Tensor] | None:
-        """Dropout masks for a hidden vector of each token, drawn at once."""
-        if not self.training or self.dropout == 0:
-            return None
-        ones = tokens.new_ones(len(tokens), len(self.initial_hidden))
-        return nn.functional.dropout(ones, self.dropout).split(sizes)
-
-    def _choices(self, tokens: Tensor, sizes: list[int]) -> Sequence[Tensor] | None:
-        """Gumbel noise for each token's choice among the cells, drawn at once."""
-        if not self.training:
-            return None
-        uniform = torch.rand(
-            len(tokens), len(self.memory.initial_keys), device=tokens.device
+        heads, heads_bias = fused_weights(self._heads())
+        weights = Weights(
+            self.pre_hidden.weight,
+            heads,
+            heads_bias,
+            *memory.query_out.parameters(),
+            *memory.key_out.parameters(),
+            *_gru_weights(memory.key_update),
+            *_gru_weights(memory.value_update),
+            self.recurrence.weight_hh,
+            self.recurrence.bias_hh,
+            memory.link_bias,
         )
-        return (-torch.log(-torch.log(uniform + EPS) + EPS)).split(sizes)
+        start = Carried(state.hidden, *state.cells)
+        *gates, hidden, last, keys, values, salience = Unrolled.apply(
+            *self._projections(tokens), fixed, *start, *weights
+        )  # type: ignore[no-untyped-call]
+        return Packed(*gates, hidden, State(last, Cells(keys, values, salience)))
+
+    def _heads(self) -> list[nn.Linear]:
+        return [*self.memory.heads(), self.importance]
+
+    def _projections(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """What the loop needs of the inputs, in products over all tokens."""
+        return self.pre_input(tokens), nn.functional.linear(
+            tokens, self.recurrence.weight_ih, self.recurrence.bias_ih
+        )
+
+
+def fused_weights(layers: Sequence[nn.Linear]) -> tuple[Tensor, Tensor]:
+    """Several linear layers that read the same vector, as one."""
+    biases = [
+        layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias
+        for layer in layers
+    ]
+    return torch.cat([layer.weight for layer in layers]), torch.cat(biases)
 
 
 def fused(layers: Sequence[nn.Linear]) -> Callable[[Tensor], tuple[Tensor, ...]]:
     """Several linear layers that read the same vector, as one product."""
+    weights, biases = fused_weights(layers)
     sizes = [layer.out_features for layer in layers]
-    weights = torch.cat([layer.weight for layer in layers]).T
-    biases = torch.cat(
-        [
-            layer.weight.new_zeros(layer.out_features)
-            if layer.bias is None
-            else layer.bias
-            for layer in layers
-        ]
-    )
+    return lambda vectors: torch.addmm(biases, vectors, weights.T).split(sizes, dim=-1)
 
-    def apply(vectors: Tensor) -> tuple[Tensor, ...]:
-        return torch.addmm(biases, vectors, weights).split(sizes, dim=-1)
 
-    return apply
+def _gru_weights(cell: nn.GRUCell) -> tuple[Tensor, ...]:
+    return cell.weight_ih, cell.bias_ih, cell.weight_hh, cell.bias_hh
+
+
+def _by_step(noise: Noise, sizes: list[int]) -> list[Noise]:
+    return [Noise(*draw) for draw in zip(*(x.split(sizes) for x in noise), strict=True)]
 
 
 def _joined(parts: list[State]) -> State:

@@ -54,7 +54,7 @@ def gold_links(example: Example, prefix: str, weights: LossWeights) -> GoldLinks
     alignment = example.alignment.y2x
     spans.sort(key=lambda item: item[0], reverse=True)
     for index, (_, number, span) in enumerate(spans):
-        tokens = alignment[span.start : span.end].dataXd
+        tokens = alignment[span.start : span.end]
         mention[tokens] = index
         entity[tokens] = number
 

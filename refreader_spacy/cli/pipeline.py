@@ -1,0 +1,64 @@
+"""What several commands do first: load a pipeline, find its reader, read gold Docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import spacy
+from rich.console import Console
+from rich.progress import track
+from spacy.language import Language
+from spacy.training import Corpus, Example
+
+from refreader_spacy.component import RefReader
+from refreader_spacy.errors import Errors
+
+Item = TypeVar("Item")
+
+
+def load_pipeline(name: str | None) -> Language:
+    """A pipeline by name or path, or a blank one with the weights in the package."""
+    if name:
+        return spacy.load(name)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("refreader")
+    return nlp
+
+
+def find_reader(nlp: Language) -> RefReader:
+    """The pipeline's coreference component."""
+    for _, pipe in nlp.pipeline:
+        if isinstance(pipe, RefReader):
+            return pipe
+    raise ValueError(Errors.R110.format(name=nlp.meta["name"], found=nlp.pipe_names))
+
+
+def read_examples(nlp: Language, path: Path) -> list[Example]:
+    """The gold Docs of a .spacy file or folder, with predictions still to be made."""
+    if not path.exists():
+        raise ValueError(Errors.R008.format(path=path))
+    return list(Corpus(path)(nlp))
+
+
+def annotate(nlp: Language, examples: list[Example]) -> None:
+    """Run the pipeline over the examples' texts, with a progress bar."""
+    docs = nlp.pipe(example.predicted for example in examples)
+    for example, doc in zip(
+        examples, progress(docs, "Reading", len(examples)), strict=True
+    ):
+        example.predicted = doc
+
+
+def progress(items: Iterable[Item], what: str, total: int) -> Iterator[Item]:
+    """A progress bar on stderr, where somebody can see it."""
+    console = Console(stderr=True)
+    yield from track(
+        items,
+        description=what,
+        total=total,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )

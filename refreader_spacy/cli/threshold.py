@@ -1,0 +1,67 @@
+"""`refreader threshold`: find the threshold on validation data and store it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import spacy
+import typer
+from spacy.training import Example
+
+from refreader_spacy.assets import whole
+from refreader_spacy.cli.pipeline import annotate, find_reader, progress, read_examples
+from refreader_spacy.component import RefReader
+from refreader_spacy.errors import Errors
+from refreader_spacy.extensions import read_trace
+from refreader_spacy.scorers import best_threshold, gap_probabilities
+
+SMOOTHING = 0.3  # in log-probability; see best_threshold
+CANDIDATES = np.geomspace(0.005, 0.9, 25)  # for clusters, which need a decoding each
+
+
+def threshold(
+    model: Annotated[Path, typer.Argument(help="A trained pipeline's folder.")],
+    gold: Annotated[Path, typer.Argument(help="Validation data, as .spacy.")],
+) -> None:
+    """Find the threshold that is best on validation data, and store it in the pipeline.
+
+    On GAP's rows it is the one with the highest F1, smoothed over its neighbours; on
+    other data the one with the highest CoNLL F1 of clusters.
+
+    Example: refreader threshold training/glove/1/model-best corpus/dev.spacy
+    """
+    nlp = spacy.load(model)
+    reader = find_reader(nlp)
+    examples = read_examples(nlp, gold)
+    reader.trace = True
+    annotate(nlp, examples)
+    rows = gap_probabilities(examples)
+    if rows:
+        best, f1 = best_threshold(rows, SMOOTHING)
+        metric = "GAP F1"
+    else:
+        best, f1 = best_for_clusters(reader, examples)
+        metric = "CoNLL F1"
+    override = {"components": {reader.name: {"threshold": best}}}
+    with whole(model) as draft:
+        spacy.load(model, config=override).to_disk(draft)
+    typer.echo(f"threshold {best:.4f}, with {metric} {100 * f1:.1f} on {gold}")
+
+
+def best_for_clusters(
+    reader: RefReader, examples: list[Example]
+) -> tuple[float, float]:
+    """Decode the same readings at each candidate."""
+    docs = [example.predicted for example in examples]
+    readings = [reading for doc in docs if (reading := read_trace(doc))]
+    scores = {}
+    for candidate in progress(CANDIDATES, "Thresholds", len(CANDIDATES)):
+        reader.threshold = float(candidate)
+        reader.set_annotations(docs, readings)
+        scores[reader.threshold] = reader.score(examples).get("coref_f")
+    if None in scores.values():
+        raise ValueError(Errors.R009.format(prefix=reader.spans_prefix))
+    best = max(scores, key=lambda candidate: scores[candidate] or 0.0)
+    return best, scores[best] or 0.0

@@ -1,0 +1,371 @@
+"""The reader's loop for training: the same equations, with the gradient written out.
+
+Autograd would split every weight's gradient into one small product a step and keep
+thousands of nodes; here it is one product over all tokens, which halves the time of an
+epoch. The plain loop of `Reader` is the definition: a test compares values and gradients.
+
+Shapes: N packed tokens, B documents at a step, M cells, H hidden and value size, K key size,
+C all that the heads say about a pre-recurrent state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Weights(NamedTuple):
+    """The parameters that the loop reads, weights before their biases."""
+
+    pre: Tensor  # (H, H)
+    heads: Tensor  # (C, H)
+    heads_bias: Tensor
+    query: Tensor  # (K, K)
+    query_bias: Tensor
+    key: Tensor  # (K, K)
+    key_bias: Tensor
+    key_ih: Tensor  # (3K, K)
+    key_ih_bias: Tensor
+    key_hh: Tensor  # (3K, K)
+    key_hh_bias: Tensor
+    value_ih: Tensor  # (3H, H)
+    value_ih_bias: Tensor
+    value_hh: Tensor  # (3H, H)
+    value_hh_bias: Tensor
+    hidden_hh: Tensor  # (3H, H)
+    hidden_hh_bias: Tensor
+    link_bias: Tensor  # (1,)
+
+
+class Fixed(NamedTuple):
+    """What the loop is told; no gradient reaches it."""
+
+    sizes: Sequence[int]  # documents at each step
+    drop_pre: Tensor | None  # (N, H)
+    drop_hidden: Tensor | None  # (N, H)
+    noise: Tensor  # (N, M)
+    temperature: float
+    entity_decay: float
+    word_decay: float
+
+
+class Carried(NamedTuple):
+    """What goes from step to step; or its gradient."""
+
+    hidden: Tensor  # (B, H)
+    keys: Tensor  # (B, M, K)
+    values: Tensor  # (B, M, H)
+    salience: Tensor  # (B, M)
+
+
+class Gru:
+    """A gated recurrent unit, forward and back, given both its projections."""
+
+    def __init__(self, inputs: Tensor, recurrent: Tensor, state: Tensor) -> None:
+        size = state.shape[-1]
+        self.state = state
+        self.last = recurrent[..., 2 * size :]
+        self.gates = inputs[..., : 2 * size] + recurrent[..., : 2 * size]
+        self.reset, self.keep = self.gates.sigmoid_().split(size, dim=-1)
+        self.candidate = torch.addcmul(
+            inputs[..., 2 * size :], self.reset, self.last
+        ).tanh_()
+        self.new = torch.lerp(self.candidate, state, self.keep)
+
+    def backward(self, d_new: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """RETURNS: The gradients of the inputs, of the projection and of the state."""
+        size = self.state.shape[-1]
+        d_state = d_new * self.keep
+        d_inputs = d_new.new_empty(*d_new.shape[:-1], 3 * size)
+        d_reset, d_keep, d_candidate = d_inputs.split(size, dim=-1)
+        torch.sub(d_new, d_state, out=d_candidate)
+        d_candidate.sub_(d_candidate * self.candidate.square())
+        torch.mul(d_candidate, self.last, out=d_reset)
+        torch.mul(d_new, self.state - self.candidate, out=d_keep)
+        d_inputs[..., : 2 * size].mul_(self.gates - self.gates.square())
+        d_recurrent = d_inputs.clone()
+        d_recurrent[..., 2 * size :].mul_(self.reset)
+        return d_inputs, d_recurrent, d_state
+
+
+class Slots:
+    """The keys or the values of all cells: one write, forward and back.
+
+    A cell mixes what it held, the candidate, and the candidate worked into what it held.
+    """
+
+    def __init__(
+        self,
+        old: Tensor,
+        candidate: Tensor,
+        update: Tensor,
+        overwrite: Tensor,
+        weights: tuple[Tensor, Tensor, Tensor, Tensor],
+    ) -> None:
+        self.old, self.candidate, self.weights = old, candidate, weights
+        self.update, self.overwrite = update[..., None], overwrite[..., None]
+        ih, ih_bias, hh, hh_bias = weights
+        n, n_cells, size = old.shape
+        inputs = torch.addmm(ih_bias, candidate, ih.T)[:, None]  # (B, 1, 3 * size)
+        recurrent = torch.addmm(hh_bias, old.reshape(-1, size), hh.T)
+        self.gru = Gru(inputs, recurrent.view(n, n_cells, -1), old)
+        self.gain = self.gru.new - old
+        self.change = candidate[:, None] - old
+        self.new = torch.addcmul(old, self.update, self.gain)
+        self.new.addcmul_(self.overwrite, self.change)
+
+    def backward(self, d_new: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """RETURNS: The gradients of what was there, the candidate and both gates."""
+        ih, _, hh, _ = self.weights
+        d_update = (d_new * self.gain).sum(dim=-1)  # (B, M)
+        d_overwrite = (d_new * self.change).sum(dim=-1)  # (B, M)
+        d_updated = self.update * d_new
+        d_inputs, self.d_recurrent, d_old = self.gru.backward(d_updated)
+        self.d_inputs = d_inputs.sum(dim=1)  # (B, 3 * size)
+        d_written = self.overwrite * d_new
+        d_candidate = torch.addmm(d_written.sum(dim=1), self.d_inputs, ih)
+        d_old += d_new - d_updated - d_written
+        flat = self.d_recurrent.view(-1, self.d_recurrent.shape[-1])
+        d_old.view(-1, d_old.shape[-1]).addmm_(flat, hh)
+        return d_old, d_candidate, d_update, d_overwrite
+
+
+class Step:
+    """One token of each document: forward when made, then back."""
+
+    def __init__(
+        self,
+        pre_input: Tensor,
+        gru_input: Tensor,
+        before: Carried,
+        fixed: Fixed,
+        place: slice,
+        w: Weights,
+    ) -> None:
+        self.before, self.fixed, self.w, self.place = before, fixed, w, place
+        hidden, keys, values, salience = before
+        key_size, size = keys.shape[-1], hidden.shape[-1]
+        self.recalled = _dropped(hidden, fixed.drop_hidden, place)
+        self.bare = torch.addmm(pre_input, self.recalled, w.pre.T).tanh_()
+        self.pre = _dropped(self.bare, fixed.drop_pre, place)
+        heads = torch.addmm(w.heads_bias, self.pre, w.heads.T)
+        gates, query_in, key_in, value, use = heads.split(
+            [2, key_size, key_size, size, 1], dim=-1
+        )
+        self.entity, self.known = gates.sigmoid().split(1, dim=-1)
+        self.query_in, self.key_in, self.value = (
+            query_in.tanh(),
+            key_in.tanh(),
+            value.tanh(),
+        )
+        self.use = use.sigmoid()
+        self.query = torch.addmm(w.query_bias, self.query_in, w.query.T)
+        self.key_out = torch.addmm(w.key_bias, self.key_in, w.key.T).tanh_()
+
+        scores = (keys @ self.query[..., None]).squeeze(dim=-1) + w.link_bias
+        scores = torch.nn.functional.pad(scores, (0, 1))
+        self.match = torch.softmax(scores, dim=-1)[:, :-1]
+        self.reference = self.known * self.entity
+        wish = self.reference * self.match
+        self.clipped = wish > 2 * salience
+        self.update = torch.where(self.clipped, 2 * salience, wish)
+        self.remaining = self.entity - self.update.sum(dim=-1, keepdim=True)
+        self.choice = torch.softmax(
+            (fixed.noise[place] - salience) / fixed.temperature, dim=-1
+        )
+        self.overwrite = self.remaining * self.choice
+        self.keep = 1 - self.update - self.overwrite
+        self.decay = (
+            fixed.word_decay + (fixed.entity_decay - fixed.word_decay) * self.entity
+        )
+        new_salience = self.decay * self.keep * salience + self.update + self.overwrite
+
+        self.keys = Slots(
+            keys, self.key_in + self.key_out, self.update, self.overwrite, w[7:11]
+        )
+        self.values = Slots(values, self.value, self.update, self.overwrite, w[11:15])
+        self.summary = (new_salience[:, None] @ self.values.new).squeeze(dim=1)
+        total = new_salience.sum(dim=-1, keepdim=True)
+        self.scarce = total < self.use
+        self.amount = torch.where(self.scarce, total, self.use)
+        mixed = torch.lerp(hidden, self.summary, self.amount)
+        recurrent = torch.addmm(w.hidden_hh_bias, mixed, w.hidden_hh.T)
+        self.gru = Gru(gru_input, recurrent, mixed)
+        self.after = Carried(self.gru.new, self.keys.new, self.values.new, new_salience)
+
+    def backward(self, d: Carried, d_update: Tensor, d_overwrite: Tensor) -> Carried:
+        """Gradients of the state after the token and of its gates -> of the state before.
+
+        Those of the projections stay here until all steps are through.
+        """
+        w, before, fixed = self.w, self.before, self.fixed
+        self.d_gru_input, self.d_hidden_hh, d_mixed = self.gru.backward(d.hidden)
+        d_mixed.addmm_(self.d_hidden_hh, w.hidden_hh)
+        d_amount = (d_mixed * (self.summary - before.hidden)).sum(dim=-1, keepdim=True)
+        d_summary = self.amount * d_mixed
+        d_hidden = d_mixed - d_summary
+        d_total = d_amount * self.scarce
+        d_use = (d_amount - d_total) * self.use * (1 - self.use)
+        d_salience = d.salience + d_total
+        d_salience += (self.values.new @ d_summary[..., None]).squeeze(dim=-1)
+        d_new_values = torch.addcmul(
+            d.values, self.after.salience[..., None], d_summary[:, None]
+        )
+
+        d_values, d_value, by_value_u, by_value_o = self.values.backward(d_new_values)
+        d_keys, d_key, by_key_u, by_key_o = self.keys.backward(d.keys)
+        d_keep = d_salience * self.decay * before.salience
+        d_written = d_salience - d_keep
+        d_update = d_update + by_value_u + by_key_u + d_written
+        d_overwrite = d_overwrite + by_value_o + by_key_o + d_written
+        d_decay = (d_salience * self.keep * before.salience).sum(dim=-1, keepdim=True)
+        d_salience = d_salience * self.decay * self.keep
+
+        d_remaining = (d_overwrite * self.choice).sum(dim=-1, keepdim=True)
+        d_salience -= (
+            _softmax_gradient(self.choice, d_overwrite * self.remaining)
+            / fixed.temperature
+        )
+        d_update = d_update - d_remaining
+        d_salience += 2 * d_update * self.clipped
+        d_wish = d_update * ~self.clipped
+        d_reference = (d_wish * self.match).sum(dim=-1, keepdim=True)
+        self.d_scores = _softmax_gradient(self.match, d_wish * self.reference)
+        d_entity = (
+            d_decay * (fixed.entity_decay - fixed.word_decay)
+            + d_remaining
+            + d_reference * self.known
+        )
+        d_keys.addcmul_(self.d_scores[..., None], self.query[:, None])
+        self.d_query = (self.d_scores[:, None] @ before.keys).squeeze(dim=1)
+
+        self.d_key_out = d_key * (1 - self.key_out.square())
+        d_key_in = torch.addmm(d_key, self.d_key_out, w.key)
+        self.d_heads = torch.cat(
+            [
+                d_entity * self.entity * (1 - self.entity),
+                d_reference * self.entity * self.known * (1 - self.known),
+                (self.d_query @ w.query) * (1 - self.query_in.square()),
+                d_key_in * (1 - self.key_in.square()),
+                d_value * (1 - self.value.square()),
+                d_use,
+            ],
+            dim=-1,
+        )
+        d_pre = _dropped(self.d_heads @ w.heads, fixed.drop_pre, self.place)
+        self.d_pre_input = d_pre - d_pre * self.bare.square()
+        d_recalled = self.d_pre_input @ w.pre
+        d_hidden += _dropped(d_recalled, fixed.drop_hidden, self.place)
+        return Carried(d_hidden, d_keys, d_values, d_salience)
+
+
+class Unrolled(torch.autograd.Function):
+    """All steps of a packed batch."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, pre_inputs: Tensor, gru_inputs: Tensor, fixed: Fixed, *rest: Tensor
+    ) -> tuple[Tensor, ...]:
+        """pre_inputs (Tensor): The input's part of the pre-recurrent states (N, H).
+        gru_inputs (Tensor): The input's part of the hidden state's gates (N, 3H).
+        rest (Tensor): The fields of the Carried at the start, then those of Weights.
+        RETURNS: update, overwrite, salience (N, M) and hidden (N, H) of each token, then
+            the fields of the Carried after each document's last token.
+        """
+        carried, w = Carried(*rest[:4]), Weights(*rest[4:])
+        steps: list[Step] = []
+        ends: list[Carried] = []
+        for place in _places(fixed.sizes):
+            n = place.stop - place.start
+            if n < len(carried.hidden):
+                ends.append(Carried(*(field[n:] for field in carried)))
+                carried = Carried(*(field[:n] for field in carried))
+            steps.append(
+                Step(pre_inputs[place], gru_inputs[place], carried, fixed, place, w)
+            )
+            carried = steps[-1].after
+        ends.append(carried)
+        ctx.steps, ctx.w = steps, w
+        return (
+            torch.cat([step.update for step in steps]),
+            torch.cat([step.overwrite for step in steps]),
+            torch.cat([step.after.salience for step in steps]),
+            torch.cat([step.after.hidden for step in steps]),
+            *(torch.cat(field) for field in zip(*reversed(ends), strict=True)),
+        )
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        d_update, d_overwrite, d_salience, d_hidden, *d_ends = gradients
+        steps: list[Step] = ctx.steps
+        d = Carried(*(field[:0] for field in d_ends))
+        for step in reversed(steps):
+            place, n = step.place, len(step.update)
+            if n > len(d.hidden):  # documents that end here
+                ending = slice(len(d.hidden), n)
+                d = Carried(
+                    *(
+                        torch.cat([later, end[ending]])
+                        for later, end in zip(d, d_ends, strict=True)
+                    )
+                )
+            d = step.backward(
+                d._replace(
+                    hidden=d.hidden + d_hidden[place],
+                    salience=d.salience + d_salience[place],
+                ),
+                d_update[place],
+                d_overwrite[place],
+            )
+        del ctx.steps
+        return (
+            torch.cat([step.d_pre_input for step in steps]),
+            torch.cat([step.d_gru_input for step in steps]),
+            None,
+            *d,
+            *_weight_gradients(steps),
+        )
+
+
+def _weight_gradients(steps: list[Step]) -> Weights:
+    """Each weight's gradient as one product over all tokens."""
+
+    def product(outputs: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor]:
+        d_outputs = torch.cat([d.reshape(-1, d.shape[-1]) for d in outputs])
+        values = torch.cat([x.reshape(-1, x.shape[-1]) for x in inputs])
+        return d_outputs.T @ values, d_outputs.sum(dim=0)
+
+    def slots(of: list[Slots]) -> tuple[Tensor, ...]:
+        return (
+            *product([s.d_inputs for s in of], [s.candidate for s in of]),
+            *product([s.d_recurrent for s in of], [s.old for s in of]),
+        )
+
+    d_pre, _ = product([s.d_pre_input for s in steps], [s.recalled for s in steps])
+    return Weights(
+        d_pre,
+        *product([s.d_heads for s in steps], [s.pre for s in steps]),
+        *product([s.d_query for s in steps], [s.query_in for s in steps]),
+        *product([s.d_key_out for s in steps], [s.key_in for s in steps]),
+        *slots([s.keys for s in steps]),
+        *slots([s.values for s in steps]),
+        *product([s.d_hidden_hh for s in steps], [s.gru.state for s in steps]),
+        torch.cat([s.d_scores for s in steps]).sum().view(1),
+    )
+
+
+def _places(sizes: Sequence[int]) -> list[slice]:
+    stops = list(accumulate(sizes))
+    return [slice(stop - n, stop) for n, stop in zip(sizes, stops, strict=True)]
+
+
+def _dropped(vectors: Tensor, mask: Tensor | None, place: slice) -> Tensor:
+    return vectors if mask is None else vectors * mask[place]
+
+
+def _softmax_gradient(values: Tensor, d_values: Tensor) -> Tensor:
+    return values * (d_values - (values * d_values).sum(dim=-1, keepdim=True))
