@@ -136,7 +136,8 @@ class RefReader(TrainablePipe):
         """The memory's history over each Doc, which is left as it is."""
         if not self.model.attrs.get("trained"):
             raise ValueError(Errors.R002.format(name=self.name))
-        return cast(list[Reading], self.model.predict(list(docs)))
+        docs = list(docs)
+        return cast(list[Reading], self.model.predict(docs)) if docs else []
 
     def set_annotations(self, docs: Sequence[Doc], readings: list[Reading]) -> None:
         """Write clusters, links and, if asked for, the readings themselves."""

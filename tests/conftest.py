@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.training import Example
+from thinc.api import fix_random_seed
 
 ROOT = Path(__file__).parents[1]
 
@@ -12,6 +14,47 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture
 def nlp() -> Language:
     return spacy.blank("en")
+
+
+@pytest.fixture
+def examples(nlp: Language) -> list[Example]:
+    """Two texts with gold clusters, singletons included."""
+    gold = {
+        "Ann Lee met Bo because she was late.": [[(0, 2), (5, 6)], [(3, 4)]],
+        "Bo told Ann Lee that he was late.": [[(0, 1), (5, 6)], [(2, 4)]],
+    }
+    examples = []
+    for text, clusters in gold.items():
+        doc = nlp.make_doc(text)
+        for number, mentions in enumerate(clusters, start=1):
+            spans = [doc[start:end] for start, end in mentions]
+            doc.spans[f"coref_clusters_{number}"] = spans
+        examples.append(Example(nlp.make_doc(text), doc))
+    return examples
+
+
+@pytest.fixture
+def reader_nlp(nlp: Language, examples: list[Example]) -> Language:
+    """A small reader that sees one token at a time, with weights as they begin."""
+    fix_random_seed(0)
+    tok2vec = {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 8,
+        "attrs": ["NORM"],
+        "rows": [200],
+        "include_static_vectors": False,
+    }
+    model = {
+        "@architectures": "refreader-spacy.RefReader.v1",
+        "tok2vec": tok2vec,
+        "width": 8,
+        "hidden_size": 8,
+        "key_size": 4,
+        "dropout": 0.0,
+    }
+    nlp.add_pipe("refreader", config={"model": model})
+    nlp.initialize(lambda: examples)
+    return nlp
 
 
 @pytest.fixture
