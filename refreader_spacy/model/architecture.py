@@ -157,5 +157,7 @@ def _tensors_from_bytes(reader: Reader, data: bytes, device: Any) -> Reader:
     try:
         reader.load_state_dict(state)
     except RuntimeError as error:
-        raise ValueError(Errors.R005.format(problem=error)) from error
+        _, problem, *_ = str(error).splitlines()  # the first of many
+        problem = problem.strip().rstrip(".")
+        raise ValueError(Errors.R005.format(problem=problem)) from error
     return reader.to(device)

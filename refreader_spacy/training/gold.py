@@ -41,7 +41,7 @@ def gold_groups(example: Example, prefix: str) -> list[SpanGroup]:
 def gold_links(example: Example, prefix: str, weights: LossWeights) -> GoldLinks:
     """Targets and weights for the tokens of the predicted Doc.
 
-    A token that gold mentions share belongs to the shortest one; of equals, to the last.
+    A token that gold mentions share belongs to the shortest; of equals, to the last.
     """
     n_tokens = len(example.predicted)
     mention = np.full(n_tokens, -1)  # which mention each token is in

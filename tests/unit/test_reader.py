@@ -1,4 +1,4 @@
-"""The reader against sections 2.1 and 2.2 of the paper, and its gradient against autograd."""
+"""The reader against the paper's section 2, and its gradient against autograd."""
 
 import math
 
