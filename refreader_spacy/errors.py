@@ -25,8 +25,8 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R004 = (
         "The pipeline's word vectors have width {found}, but the '{name}' encoder was "
-        "built for width {expected}. Set its width, and components.refreader.model.width, "
-        "to {found}."
+        "built for width {expected}. Set its width, and that of the reader's model, to "
+        "{found}."
     )
     R005 = (
         "The weights don't fit the model: {problem}. They were saved by a model with "
@@ -41,7 +41,10 @@ class Errors(metaclass=ErrorsWithCodes):
     R007 = (
         "A threshold is a probability between 0 and 1, but '{name}' was given {found}."
     )
-    R008 = "There is no data at {path}. Make it with `refreader corpus` or `refreader convert`."
+    R008 = (
+        "There is no data at {path}. Make it with `refreader corpus`, or write a DocBin "
+        "of gold Docs there."
+    )
     R009 = (
         "The data has no gold clusters to find a threshold with. They are span groups "
         "named '{prefix}_1', '{prefix}_2', ...; GAP's rows have groups 'gap_pronoun', "
@@ -51,7 +54,7 @@ class Errors(metaclass=ErrorsWithCodes):
         "There are no results on GAP in the folder {folder}. Make some with `spacy "
         "project run coref-only`, after `refreader assets --from DIR`."
     )
-    R011 = "{path} has no place for the table. Put the lines {start} and {end} where it goes."
+    R011 = "{path} has no place for the table. Put {start} and {end} where it goes."
     R012 = (
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
@@ -125,4 +128,29 @@ class Errors(metaclass=ErrorsWithCodes):
         "nothing consistent to train on. Fetch it with `spacy project assets` or "
         "`refreader assets --from DIR` (vectors can also be made from GloVe with "
         "`spacy project run vectors`), or take {present} away to use the demo corpus."
+    )
+
+    # Pictures and the command line
+    R220 = "There is no picture {found!r}, only {known}."
+    R221 = (
+        "Gold entities are marked in pictures of the memory, but this is one of the "
+        "clusters. Leave out gold, or set style='memory'."
+    )
+    R222 = (
+        "The memory can't be drawn, because the Doc that starts with {text!r} has no "
+        "record of it. Set nlp.get_pipe('refreader').trace = True and run the pipeline "
+        "on the text again."
+    )
+    R223 = (
+        "Expected gold entities in span groups named '{prefix}_1', '{prefix}_2', ... on "
+        "the Doc, but it has only the groups {found}. Set gold to their prefix, or to a "
+        "Doc that has them."
+    )
+    R224 = (
+        "The gold Doc should have the same text as the drawn one, {expected!r}..., but it "
+        "starts with {found!r}. Set gold to another Doc of the same text."
+    )
+    R225 = (
+        "Images in PNG need the library resvg_py. Install it with `pip install "
+        "'refreader-spacy[png]'`, or write a .svg file."
     )

@@ -1,0 +1,84 @@
+"""The mentions to draw: whose they are, what they are linked to, how they nest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from spacy.tokens import Doc, Span
+
+from refreader_spacy.extensions import coref_clusters, coref_links
+from refreader_spacy.pictures.markup import HUES, shortened
+from refreader_spacy.resolve import is_pronoun
+
+
+class Entity(NamedTuple):
+    """A cluster under the name that it has in pictures."""
+
+    number: int  # from 1
+    name: str
+    size: int
+
+
+@dataclass
+class Drawn:
+    """A mention in characters of the text.
+
+    levels (int): How many mentions are nested inside, one in another.
+    antecedent (int | None): The mention it was linked to, by its place in the list.
+    """
+
+    start: int
+    end: int
+    entity: Entity
+    levels: int = 0
+    antecedent: int | None = None
+    probability: float = 0.0
+
+    @property
+    def hue(self) -> int:
+        return (self.entity.number - 1) % len(HUES)
+
+    @property
+    def round(self) -> int:
+        """How often all hues had been used before; the line's style tells it."""
+        return (self.entity.number - 1) // len(HUES) % 3
+
+
+def entities(doc: Doc) -> tuple[list[Entity], list[Drawn]]:
+    """All clusters, and all mentions in text order, an outer before its inner ones."""
+    found = []
+    spans = []
+    for number, cluster in enumerate(coref_clusters(doc), start=1):
+        mentions = [mention for mention in cluster if len(mention)]
+        if not mentions:
+            continue
+        entity = Entity(number, entity_name(mentions), len(mentions))
+        found.append(entity)
+        spans += [(mention, entity) for mention in mentions]
+    spans.sort(key=lambda pair: (pair[0].start, -pair[0].end))
+    drawn = [Drawn(span.start_char, span.end_char, entity) for span, entity in spans]
+    places = {(span.start, span.end): i for i, (span, _) in enumerate(spans)}
+    for antecedent, anaphor, probability in coref_links(doc):
+        mention = drawn[places[anaphor.start, anaphor.end]]
+        mention.antecedent = places[antecedent.start, antecedent.end]
+        mention.probability = probability
+    count_levels(drawn)
+    return found, drawn
+
+
+def entity_name(mentions: Sequence[Span]) -> str:
+    """The first mention that says who it is."""
+    main = next((span for span in mentions if not is_pronoun(span)), mentions[0])
+    return shortened(main.text)
+
+
+def count_levels(drawn: Sequence[Drawn]) -> None:
+    """Let each mention know how deep others are nested in it."""
+    around: list[Drawn] = []
+    for mention in drawn:
+        around = [outer for outer in around if outer.end > mention.start]
+        for level, outer in enumerate(reversed(around), start=1):
+            outer.levels = max(outer.levels, level)
+        around.append(mention)
