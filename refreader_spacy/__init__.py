@@ -1,5 +1,19 @@
 """Incremental coreference for spaCy: the Referential Reader as a trainable pipe."""
 
+from typing import TYPE_CHECKING, Any
+
 from refreader_spacy.component import RefReader
 
-__all__ = ["RefReader"]
+if TYPE_CHECKING:
+    from refreader_spacy.pictures import render
+
+__all__ = ["RefReader", "render"]
+
+
+def __getattr__(name: str) -> Any:
+    """Who draws nothing doesn't load what draws."""
+    if name == "render":
+        from refreader_spacy.pictures import render
+
+        return render
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,8 +8,8 @@ class Errors(metaclass=ErrorsWithCodes):
 
     # Model and component
     R001 = (
-        "The encoder gives vectors of width {found}, but the '{name}' model was "
-        "built for width {expected}. Set components.{name}.model.width = {found}."
+        "The encoder gives vectors of width {found}, but the reader was built for width "
+        "{expected}. Set width = {found} in the reader's [components.refreader.model]."
     )
     R002 = (
         "The '{name}' component has a model of its own that was never trained. Train "
@@ -142,15 +142,36 @@ class Errors(metaclass=ErrorsWithCodes):
         "on the text again."
     )
     R223 = (
-        "Expected gold entities in span groups named '{prefix}_1', '{prefix}_2', ... on "
-        "the Doc, but it has only the groups {found}. Set gold to their prefix, or to a "
-        "Doc that has them."
+        "Expected gold entities in the Doc's span groups '{prefix}_1', '{prefix}_2', "
+        "..., but it has only the groups {found}. Set gold to their prefix, or to a Doc "
+        "that has them."
     )
     R224 = (
-        "The gold Doc should have the same text as the drawn one, {expected!r}..., but it "
-        "starts with {found!r}. Set gold to another Doc of the same text."
+        "The gold Doc should have the same text as the one to draw, which starts with "
+        "{expected!r}, but it starts with {found!r}. Set gold to another Doc."
     )
     R225 = (
         "Images in PNG need the library resvg_py. Install it with `pip install "
         "'refreader-spacy[png]'`, or write a .svg file."
     )
+    R226 = "There is no file {path} to read. Check the path, or give the text itself."
+    R227 = "Expected a file that ends in one of {known} to write to, but found {path}."
+    R228 = (
+        "{path}, line {line}: expected a JSON object with a string 'text', but found "
+        "{found}. Correct or remove the line."
+    )
+    R229 = (
+        "Only a .jsonl file can be continued with --resume, but the output is "
+        "{output}. Write to a .jsonl file, or leave out --resume."
+    )
+    R230 = (
+        "{path}, line {line}: expected a record that `refreader annotate` wrote, but "
+        "found {found!r}. Nothing was changed. Give -o another file, or leave out "
+        "--resume to write this one anew."
+    )
+    R231 = (
+        "{path} can't be continued: its record {number} is of {found!r}, but the input "
+        "has {expected!r} in that place. Nothing was changed. Give the same inputs in "
+        "the same order, or leave out --resume to write the file anew."
+    )
+    R232 = "{path} is both input and output. Give -o another file."

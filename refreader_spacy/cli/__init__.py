@@ -7,10 +7,13 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from refreader_spacy.cli.annotate import annotate
 from refreader_spacy.cli.assets import assets
 from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
+from refreader_spacy.cli.render import render
+from refreader_spacy.cli.sample import sample
 from refreader_spacy.cli.table import table
 from refreader_spacy.cli.threshold import threshold
 
@@ -21,6 +24,8 @@ class OneLineErrors(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # `head` has seen enough; Typer ends without a word
         except (ValueError, OSError) as error:
             typer.secho(f"refreader: {error}", err=True, fg="red")
             raise typer.Exit(1) from error
@@ -32,5 +37,15 @@ app = typer.Typer(
     help="Coreference that reads text as it comes: annotate, look, train and measure.",
     rich_markup_mode=None,
 )
-for command in (assets, corpus, threshold, evaluate, gap, table):
+for command in (
+    annotate,
+    render,
+    sample,
+    assets,
+    corpus,
+    threshold,
+    evaluate,
+    gap,
+    table,
+):
     app.command()(command)

@@ -32,7 +32,7 @@ mark:not([class*=over]) {{ --down: 0em; }}
 mark.lone {{ background: none; border-bottom-width: .08em; }}
 mark:hover, mark:focus-visible {{ outline-width: .1em; }}
 &.lighting mark {{ opacity: .55; }}
-&.lighting mark.lit, &.lighting mark:has(.lit), mark.lit mark {{ opacity: 1; }}
+&.lighting mark.lit, &.lighting mark:has(.lit), &.lighting mark mark {{ opacity: 1; }}
 mark.lit {{ background: {tint("--hue", 50)}; }}
 .legend {{ list-style: none; display: flex; flex-wrap: wrap; gap: .4em .5em;
   padding: .8em 0 0; margin: 1em 0 0; font-size: .85em; line-height: 1.5;

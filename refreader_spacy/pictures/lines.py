@@ -24,9 +24,9 @@ FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 WORDS = re.compile(r"\n|[^\S\n]+|\S{1,60}")
 # Thousandths of the letter size that Helvetica's letters are wide.
 BREADTHS = {
-    222: "ijl'",
+    222: "ijl'\u2018\u2019",
     278: " !,./:;I[]\\ft|",
-    333: "-()r`",
+    333: "-()r`\u201c\u201d",
     500: 'Jckvsxyz*"',
     611: "FTZ+<=>",
     667: "ABEKPSVXY&",

@@ -1,0 +1,167 @@
+"""`refreader annotate`: coreference for many texts, as JSON Lines or a DocBin."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from spacy.tokens import Doc, DocBin
+
+from refreader_spacy.assets import whole
+from refreader_spacy.cli.pipeline import find_reader, load_pipeline
+from refreader_spacy.cli.records import Done, done_so_far, line, record
+from refreader_spacy.cli.texts import STDIN, GivenText, Unit, given_texts
+from refreader_spacy.errors import Errors
+
+SUFFIXES = (".jsonl", ".spacy")
+NOTHING = Done(0, 0, {})
+
+
+def annotate(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(help="Text or .jsonl files, or - for standard input."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="A .jsonl or .spacy file. Default: standard output."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "-m", "--model", help="A pipeline. Default: the package's weights."
+        ),
+    ] = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Each line is a text of its own.")
+    ] = False,
+    jsonl: Annotated[
+        bool,
+        typer.Option("--jsonl", help="Each line is JSON, whatever the file's name."),
+    ] = False,
+    n_process: Annotated[
+        int, typer.Option("-n", "--n-process", min=1, help="Processes to run.")
+    ] = 1,
+    batch_size: Annotated[
+        int, typer.Option(min=1, help="Texts that are read together.")
+    ] = 64,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where a .jsonl output ends.")
+    ] = False,
+) -> None:
+    """Find who is who in many texts.
+
+    A file is one text, unless --lines is given or it is JSON Lines, whose objects have
+    a "text" and may have an "id". Each gives one record, in the same order: id, text,
+    clusters of mentions as [start, end, text] in characters, links with their
+    probability, and resolved_text. In a DocBin, the id is in each Doc's user_data.
+
+    Example: refreader annotate README.md -o readme.jsonl
+
+    Example: echo "Ann lost her key." | refreader annotate - --lines
+    """
+    if lines and jsonl:
+        raise typer.BadParameter("it can't be combined.", param_hint="--lines, --jsonl")
+    check_paths(inputs, output, resume)
+    unit = Unit.JSON if jsonl else Unit.LINE if lines else Unit.FILE
+    texts = given_texts(inputs, unit)
+    done = NOTHING
+    if resume and output and output.exists():
+        done = done_so_far(output)
+        skip(texts, output, done)
+    nlp = load_pipeline(model)
+    find_reader(nlp)
+    if model is None:
+        nlp.max_length = sys.maxsize  # its memory doesn't grow with the text
+    pairs = ((given.text, given) for given in texts)
+    docs = nlp.pipe(pairs, as_tuples=True, n_process=n_process, batch_size=batch_size)
+    watched = progress(docs, inputs, hidden=output is None and sys.stdout.isatty())
+    if output and output.suffix == ".spacy":
+        write_docbin(watched, output)
+        return
+    with opened(output, done.size) as file:
+        for doc, given in watched:
+            file.write(line(record(given.id, doc)))
+            file.flush()
+
+
+def check_paths(inputs: Iterable[str], output: Path | None, resume: bool) -> None:
+    """Find what can't work before anything is read or written."""
+    for name in inputs:
+        if name != STDIN and not Path(name).is_file():
+            raise ValueError(Errors.R226.format(path=name))
+        if output and name != STDIN and Path(name).resolve() == output.resolve():
+            raise ValueError(Errors.R232.format(path=name))
+    if output and output.suffix not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise ValueError(Errors.R227.format(path=output, known=known))
+    if resume and (output is None or output.suffix != ".jsonl"):
+        raise ValueError(Errors.R229.format(output=output or "standard output"))
+
+
+def skip(texts: Iterator[GivenText], path: Path, done: Done) -> None:
+    """Go past the texts that are done, and check that they are the same ones."""
+    if not done.n_records:
+        return
+    last = next(islice(texts, done.n_records - 1, None), None)
+    found = done.last.get("id"), done.last.get("text")
+    if last is None or (last.id, last.text) != found:
+        expected = None if last is None else last.id
+        raise ValueError(
+            Errors.R231.format(
+                path=path, number=done.n_records, found=found[0], expected=expected
+            )
+        )
+
+
+@contextmanager
+def opened(path: Path | None, size: int) -> Iterator[BinaryIO]:
+    """A file to write to after its first so many bytes, or standard output."""
+    if path is None:
+        yield sys.stdout.buffer
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("r+b" if size else "wb") as file:
+        file.truncate(size)
+        file.seek(size)
+        yield file
+
+
+def write_docbin(docs: Iterable[tuple[Doc, GivenText]], path: Path) -> None:
+    docbin = DocBin(store_user_data=True)
+    for doc, given in docs:
+        doc.user_data["id"] = given.id
+        docbin.add(doc)
+    with whole(path) as draft:
+        docbin.to_disk(draft)
+
+
+def progress(
+    docs: Iterable[tuple[Doc, GivenText]], inputs: list[str], *, hidden: bool
+) -> Iterator[tuple[Doc, GivenText]]:
+    """Pass the Docs on, with a bar on stderr if somebody can see it there."""
+    console = Console(stderr=True)
+    size = (
+        None if STDIN in inputs else sum(Path(name).stat().st_size for name in inputs)
+    )
+    columns = (BarColumn(), TextColumn("{task.description}"))
+    disable = hidden or not console.is_terminal
+    with Progress(*columns, console=console, disable=disable) as bar:
+        task = bar.add_task("", total=size)
+        n_texts, n_words, start = 0, 0, monotonic()
+        for doc, given in docs:
+            yield doc, given
+            n_texts, n_words = n_texts + 1, n_words + len(doc)
+            speed = n_words / (monotonic() - start)
+            words = f"{n_texts:,} texts, {n_words:,} words, {speed:,.0f} words/s"
+            bar.update(task, advance=given.size, description=words)

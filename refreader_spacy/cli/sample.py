@@ -1,0 +1,88 @@
+"""`refreader sample`: who is who in a sample text, printed and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+from spacy.tokens import Doc
+
+from refreader_spacy.cli.pipeline import find_reader, load_pipeline
+from refreader_spacy.cli.render import write_picture
+from refreader_spacy.extensions import (
+    coref_clusters,
+    coref_links,
+    doc_resolved_text,
+)
+from refreader_spacy.pictures.entities import entity_name
+
+SAMPLE = (
+    "Clara Whitfield met Thomas Ray in Boston in 1921, when he was a student of her "
+    "father. Two years later she married him, and Ray gave up his job at the harbour. "
+    "Her sister Edith never forgave them."
+)
+COLOURS = ("blue", "yellow", "green", "magenta", "cyan", "red")
+
+
+def sample(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The folder for the pictures.")
+    ] = Path("output"),
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "-m", "--model", help="A pipeline. Default: the package's weights."
+        ),
+    ] = None,
+) -> None:
+    """Find who is who in a sample text, print it and draw it.
+
+    Example: refreader sample -o output
+    """
+    nlp = load_pipeline(model)
+    find_reader(nlp).trace = True
+    doc = nlp(SAMPLE)
+    console = Console()
+    console.print(Panel(coloured(doc), title="A sample text", padding=(1, 2)))
+    console.print(entity_table(doc), link_table(doc))
+    console.print(Panel(Text(doc_resolved_text(doc)), title="Resolved", padding=(1, 2)))
+    clusters, memory = output / "sample.html", output / "sample-memory.svg"
+    write_picture(doc, "clusters", clusters)
+    write_picture(doc, "memory", memory)
+    console.print(f"Who is who: {clusters}\nThe memory: {memory}", soft_wrap=True)
+
+
+def coloured(doc: Doc) -> Text:
+    """The text, with each mention in its entity's colour."""
+    text = Text(doc.text)
+    for number, cluster in enumerate(coref_clusters(doc)):
+        for mention in cluster:
+            text.stylize(f"bold {colour(number)}", mention.start_char, mention.end_char)
+    return text
+
+
+def colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def entity_table(doc: Doc) -> Table:
+    table = Table("", "entity", "mentions", title="Entities", title_justify="left")
+    for number, cluster in enumerate(coref_clusters(doc)):
+        mentions = ", ".join(mention.text for mention in cluster)
+        name = Text(entity_name(cluster), style=f"bold {colour(number)}")
+        table.add_row(str(number + 1), name, Text(mentions))
+    return table
+
+
+def link_table(doc: Doc) -> Table:
+    table = Table("this", "means", "probability", title="Links", title_justify="left")
+    table.columns[-1].justify = "right"
+    for antecedent, anaphor, probability in coref_links(doc):
+        row = (Text(anaphor.text), Text(antecedent.text), f"{probability:.2f}")
+        table.add_row(*row)
+    return table
