@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -28,7 +29,7 @@ from refreader_spacy.training.loss import coreference_loss
 
 PACKAGED = {"@architectures": "refreader-spacy.PackagedReader.v1", "name": "en_gap_1"}
 PACKAGED_THRESHOLD = 0.05  # found on GAP validation, with those weights
-LOSS_WEIGHTS = {"within": 0.1, "coref": 5.0, "negative_ratio": 10.0, "other": 1.0}
+PAPER_WEIGHTS = LossWeights()
 N_SAMPLES = 10  # documents that initialize looks at
 
 Scores = dict[str, Any]
@@ -43,7 +44,7 @@ Scores = dict[str, Any]
         "keep_singletons": False,
         "spans_prefix": "coref_clusters",
         "trace": False,
-        "loss_weights": LOSS_WEIGHTS,
+        "loss_weights": asdict(PAPER_WEIGHTS),
         "scorer": {"@scorers": "refreader-spacy.coref_scorer.v1"},
     },
     default_score_weights={"gap_f": None, "gap_best_f": 1.0, "coref_f": None},
@@ -66,9 +67,9 @@ def make_refreader(
     keep_singletons (bool): Keep mentions that nothing links to.
     spans_prefix (str): Clusters are the span groups `{spans_prefix}_1`, `_2`, ...
     trace (bool): Keep gates and saliences on the Doc, for drawing.
-    loss_weights (dict[str, float]): What a pair of tokens inside a mention (within), of one
-        entity (coref), of two entities (coref times negative_ratio) and any other pair
-        counts in training.
+    loss_weights (dict[str, float]): What a pair of tokens counts in training: inside a
+        mention (within), of one entity (coref), of two entities (coref times
+        negative_ratio), or any other.
     scorer (Callable | None): Used by nlp.evaluate.
     """
     return RefReader(
@@ -85,7 +86,7 @@ def make_refreader(
 
 
 class Setting:
-    """An attribute of the pipe that lives in its `cfg`, where spaCy's tools look it up."""
+    """An attribute of the pipe that lives in its `cfg`, where spaCy's tools look."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -117,7 +118,7 @@ class RefReader(TrainablePipe):
         keep_singletons: bool = False,
         spans_prefix: str = "coref_clusters",
         trace: bool = False,
-        loss_weights: LossWeights = LossWeights(),
+        loss_weights: LossWeights = PAPER_WEIGHTS,
         scorer: Callable[..., Scores] | None = None,
     ) -> None:
         self.vocab = vocab
@@ -137,7 +138,7 @@ class RefReader(TrainablePipe):
         if not self.model.attrs.get("trained"):
             raise ValueError(Errors.R002.format(name=self.name))
         docs = list(docs)
-        return cast(list[Reading], self.model.predict(docs)) if docs else []
+        return self.model.predict(docs) if docs else []
 
     def set_annotations(self, docs: Sequence[Doc], readings: list[Reading]) -> None:
         """Write clusters, links and, if asked for, the readings themselves."""
@@ -210,7 +211,7 @@ class RefReader(TrainablePipe):
         return self._keep_overrides(given)
 
     def _keep_overrides(self, given: dict[str, Any]) -> RefReader:
-        """A setting configured otherwise than when the pipe was saved is the user's wish."""
+        """A setting configured otherwise than the saved pipe's is the user's wish."""
         saved = self.cfg["configured"]
         self.cfg["configured"] = given["configured"]
         for name, value in given["configured"].items():

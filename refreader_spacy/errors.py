@@ -8,8 +8,8 @@ class Errors(metaclass=ErrorsWithCodes):
 
     # Model and component
     R001 = (
-        "The encoder gives vectors of width {found}, but the reader was built for width "
-        "{expected}. Set width = {found} in the reader's [components.refreader.model]."
+        "The encoder gives vectors of width {found}, but the reader was built for "
+        "width {expected}. Set components.refreader.model.width = {found}."
     )
     R002 = (
         "The '{name}' component has a model of its own that was never trained. Train "
@@ -25,8 +25,7 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R004 = (
         "The pipeline's word vectors have width {found}, but the '{name}' encoder was "
-        "built for width {expected}. Set its width, and that of the reader's model, to "
-        "{found}."
+        "built for width {expected}. Set width = {found} for it and for the reader."
     )
     R005 = (
         "The weights don't fit the model: {problem}. They were saved by a model with "
@@ -34,16 +33,16 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R006 = (
         "The '{name}' component found no gold clusters in the first {n_docs} training "
-        "documents. It learns from span groups named '{prefix}_1', '{prefix}_2', ... on "
-        "the reference Doc; make them with `refreader convert`, or read GAP files with "
-        "the refreader-spacy.GapCorpus.v1 reader."
+        "documents. It learns from span groups named '{prefix}_1', '{prefix}_2', ... "
+        "on the reference Doc; put them there, or read GAP files with the reader "
+        "refreader-spacy.GapCorpus.v1."
     )
     R007 = (
         "A threshold is a probability between 0 and 1, but '{name}' was given {found}."
     )
     R008 = (
-        "There is no data at {path}. Make it with `refreader corpus`, or write a DocBin "
-        "of gold Docs there."
+        "There is no data at {path}. Make it with `refreader corpus`, or write a "
+        "DocBin of gold Docs there."
     )
     R009 = (
         "The data has no gold clusters to find a threshold with. They are span groups "

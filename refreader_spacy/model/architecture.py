@@ -41,6 +41,7 @@ def build_refreader_v1(
     word_half_life: float = 30.0,
     memory_bias: float = 0.0,
     dropout: float = 0.5,
+    tolerance: float = 0.0,
 ) -> Model[list[Doc], Readings]:
     """The Referential Reader over any token encoder; defaults are the paper's.
 
@@ -51,6 +52,8 @@ def build_refreader_v1(
     memory_bias (float): Where the gate that lets the memory into the hidden state
         starts; below zero, the reader begins as a plain recurrent network.
     dropout (float): On token vectors, pre-recurrent states and hidden states.
+    tolerance (float): In training, an update below it leaves a cell's key and value as
+        they are, which saves most of the work; 0 is exact.
     """
     reader = Reader(
         width=width,
@@ -61,6 +64,7 @@ def build_refreader_v1(
         word_half_life=word_half_life,
         memory_bias=memory_bias,
         dropout=dropout,
+        tolerance=tolerance,
     )
     layer: Model[Vectors, Readings] = PyTorchWrapper_v3(
         reader,
@@ -72,14 +76,25 @@ def build_refreader_v1(
     layer.name = "reader"
     layer.attrs["temperature"] = 1.0
     layer.set_dim("nI", width)
+    layer.init = _reset
     return chain(tok2vec, layer)
+
+
+def _reset(
+    model: Model[Vectors, Readings], X: Vectors | None = None, Y: Any = None
+) -> None:
+    """Fresh weights, and a first look at what the encoder gives."""
+    model.shims[0]._model.reset()
+    expected = model.get_dim("nI")
+    for found in {v.shape[-1] for v in X or ()} - {expected}:
+        raise ValueError(Errors.R001.format(found=found, expected=expected))
 
 
 def packed_order(lengths: Sequence[int]) -> tuple[NDArray[np.int64], list[int]]:
     """How documents laid end to end are read side by side.
 
-    RETURNS: For each packed place, which of the N tokens stands there (N,), and how many
-        documents have a first token, a second one, and so on.
+    RETURNS: For each packed place, which of the N tokens stands there (N,); and how
+        many documents have a first token, a second one, and so on.
     """
     sizes = np.asarray(lengths)
     rank = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
@@ -93,14 +108,11 @@ def _pack(
 ) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], Vectors]]:
     xp = model.ops.xp
     width = model.get_dim("nI")
-    for found in {v.shape[-1] for v in vectors if len(v)} - {width}:
-        raise ValueError(
-            Errors.R001.format(found=found, name="refreader", expected=width)
-        )
     lengths = [len(v) for v in vectors]
     order, batch_sizes = packed_order(lengths)
     flat = xp.concatenate(vectors) if sum(lengths) else model.ops.alloc2f(0, width)
-    tokens = xp2torch(model.ops.as_contig(flat[order]), requires_grad=is_train)
+    packed = cast(Any, flat)[order]
+    tokens = xp2torch(model.ops.as_contig(packed), requires_grad=is_train)
     kwargs = {
         "batch_sizes": batch_sizes,
         "temperature": model.attrs["temperature"],

@@ -1,11 +1,18 @@
-"""Token encoders of ours: what turns a Doc into one vector a token for the reader."""
+"""Token encoders of ours: what turns a Doc into one vector a token for the reader.
+
+Both give a token a vector that depends on that token alone (`lookahead` is False).
+
+Shapes: T tokens, X width, R rows and K keys of a table.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import LOWER, ORTH
 from spacy.tokens import Doc
 from spacy.vectors import Mode
 from spacy.vocab import Vocab
@@ -15,63 +22,130 @@ from thinc.types import Floats2d
 from refreader_spacy.errors import Errors
 
 Vectors = list[Floats2d]
+Encoder = Model[list[Doc], Vectors]
 
 
-def build_fixed_vectors_v1(width: int) -> Model[list[Doc], Vectors]:
+def build_fixed_vectors_v1(width: int) -> Encoder:
     """The pipeline's own word vectors, scaled to unit deviation, never trained.
 
     Vector tables differ in scale by an order of magnitude, and the reader's gates
     saturate on large ones, so the scale is measured when training begins and kept.
-    A token's vector depends on that token alone.
 
     width (int): Of the pipeline's vectors.
     """
+    attrs = {"scale": 1.0, "lookahead": False}
+    init: Any = _init_fixed
     return Model(
-        "fixed_vectors", _forward, init=_init, dims={"nO": width}, attrs={"scale": 1.0}
+        "fixed_vectors", _forward_fixed, init=init, dims={"nO": width}, attrs=attrs
     )
 
 
-def _forward(
-    model: Model[list[Doc], Vectors], docs: list[Doc], is_train: bool
+def build_word_vectors_v1(width: int, learn: bool = True) -> Encoder:
+    """A table of word vectors inside the model: it needs none in the pipeline.
+
+    It starts as a copy of the pipeline's vectors, scaled to unit deviation.
+
+    width (int): Of those vectors.
+    learn (bool): Train them.
+    """
+    attrs = {"keys": b"", "rows": b"", "learn": learn, "lookahead": False}
+    init: Any = _init_words
+    return Model(
+        "word_vectors",
+        _forward_words,
+        init=init,
+        dims={"nO": width},
+        params={"E": None},
+        attrs=attrs,
+    )
+
+
+def _forward_fixed(
+    model: Encoder, docs: list[Doc], is_train: bool
 ) -> tuple[Vectors, Callable[[Vectors], list[Doc]]]:
-    vectors = [_vectors(model, doc) for doc in docs]
-
-    def backprop(d_vectors: Vectors) -> list[Doc]:
-        return []
-
-    return vectors, backprop
+    return [_fixed_vectors(model, doc) for doc in docs], lambda d_vectors: []
 
 
-def _init(
-    model: Model[list[Doc], Vectors],
-    X: list[Doc] | None = None,
-    Y: Vectors | None = None,
-) -> None:
+def _init_fixed(model: Encoder, X: list[Doc] | None = None, Y: Any = None) -> None:
     if X:
-        _check(model, X[0].vocab)
-        deviation = float(np.std(model.ops.to_numpy(X[0].vocab.vectors.data)))
-        model.attrs["scale"] = 1 / deviation if deviation else 1.0
+        model.attrs["scale"] = _unit_scale(model, X[0].vocab)
 
 
-def _vectors(model: Model[list[Doc], Vectors], doc: Doc) -> Floats2d:
+def _fixed_vectors(model: Encoder, doc: Doc) -> Floats2d:
     _check(model, doc.vocab)
-    table = doc.vocab.vectors
     if len(doc) == 0:
         return model.ops.alloc2f(0, model.get_dim("nO"))
-    keys = doc.to_array(table.attr).tolist()
-    vectors = model.ops.asarray2f(table.get_batch(keys)) * model.attrs["scale"]
-    if table.mode == Mode.default:
-        vectors[table.find(keys=keys) < 0] = 0.0  # the table gives its last row
-    return cast(Floats2d, vectors)
+    table = doc.vocab.vectors
+    keys = doc.to_array(ORTH).tolist()
+    if table.mode == Mode.floret:
+        vectors = table.get_batch(keys)
+    else:
+        rows = table.find(keys=keys)
+        if (rows < 0).any():  # tables of lower-cased words
+            lower = table.find(keys=doc.to_array(LOWER).tolist())
+            rows = np.where(rows < 0, lower, rows)
+        vectors = np.where(rows[:, None] < 0, 0.0, table.data[rows])
+    return cast(Floats2d, model.ops.asarray2f(vectors) * model.attrs["scale"])
 
 
-def _check(model: Model[list[Doc], Vectors], vocab: Vocab) -> None:
+def _forward_words(
+    model: Encoder, docs: list[Doc], is_train: bool
+) -> tuple[Vectors, Callable[[Vectors], list[Doc]]]:
+    table: Any = model.get_param("E")
+    rows = [_rows(model, doc) for doc in docs]
+
+    def backprop(d_vectors: Vectors) -> list[Doc]:
+        if model.attrs["learn"]:
+            d_table = model.ops.alloc2f(*table.shape)
+            flat = model.ops.xp.concatenate(rows)
+            model.ops.scatter_add(d_table, flat, model.ops.xp.concatenate(d_vectors))
+            d_table[0] = 0.0  # the unknown word's vector stays zero
+            model.inc_grad("E", d_table)
+        return []
+
+    return [cast(Floats2d, table[r]) for r in rows], backprop
+
+
+def _init_words(model: Encoder, X: list[Doc] | None = None, Y: Any = None) -> None:
+    """Row 0 is for unknown words, so the table's rows move up by one."""
+    if not X:
+        return
+    scale = _unit_scale(model, X[0].vocab)
+    vectors = X[0].vocab.vectors
+    keys = np.array(list(vectors.key2row), dtype="<u8")  # (K,)
+    rows = np.array(list(vectors.key2row.values()), dtype="<u4") + 1  # (K,)
+    order = np.argsort(keys)
+    model.attrs["keys"] = keys[order].tobytes()
+    model.attrs["rows"] = rows[order].astype("<u4").tobytes()
+    unknown = model.ops.alloc2f(1, model.get_dim("nO"))
+    table = model.ops.asarray2f(vectors.data) * scale
+    model.set_param("E", model.ops.xp.concatenate([unknown, table]))
+
+
+def _rows(model: Encoder, doc: Doc) -> NDArray[np.uint32]:
+    keys = np.frombuffer(model.attrs["keys"], dtype="<u8")
+    rows = np.frombuffer(model.attrs["rows"], dtype="<u4")
+    found = np.zeros(len(doc), dtype=np.uint32)
+    for attr in (ORTH, LOWER):
+        wanted = doc.to_array(attr)  # (T,)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        known = (keys[place] == wanted) & (found == 0)
+        found[known] = rows[place[known]]
+    return found
+
+
+def _unit_scale(model: Encoder, vocab: Vocab) -> float:
+    _check(model, vocab)
+    deviation = float(np.std(vocab.vectors.data))
+    return 1 / deviation if deviation else 1.0
+
+
+def _check(model: Encoder, vocab: Vocab) -> None:
     n_rows, width = vocab.vectors.shape
+    expected = model.get_dim("nO")
     if n_rows == 0:
         raise ValueError(Errors.R003.format(name=model.name))
-    if width != model.get_dim("nO"):
+    if width != expected:
         raise ValueError(
-            Errors.R004.format(
-                found=width, name=model.name, expected=model.get_dim("nO")
-            )
+            Errors.R004.format(found=width, name=model.name, expected=expected)
         )

@@ -12,7 +12,7 @@ EPS = 1e-6
 
 
 def link_probabilities(update: Tensor, overwrite: Tensor) -> Tensor:
-    """Probability that two tokens were written to the same memory cell: the paper's psi.
+    """Probability that two tokens were written to the same cell: the paper's psi.
 
     Token i is in cell m if it updated or overwrote m; a later token j joins it by an
     update, unless m was overwritten after i, up to and including j.

@@ -29,7 +29,7 @@ class Gates(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """All that a token's pre-recurrent state says to the memory, before any cell is seen."""
+    """All that a token's pre-recurrent state says, before any cell is seen."""
 
     entity: Tensor  # (B, 1), is the token an entity mention?
     reference: Tensor  # (B, 1), of an entity mentioned before?
@@ -80,13 +80,17 @@ class Memory(nn.Module):
         # The paper adds b to every cell's score inside the softmax over cells, where
         # one number added to all changes nothing. It is meant to weigh a link against
         # a new entity, so the softmax here has one more place, with score 0: no link.
-        self.link_bias = nn.Parameter(torch.zeros(1))
+        self.link_bias = nn.Parameter(torch.empty(1))
         self.initial_keys = nn.Parameter(torch.empty(n_cells, key_size))
         self.initial_values = nn.Parameter(torch.empty(n_cells, hidden_size))
-        nn.init.normal_(self.initial_keys, std=0.1)
-        nn.init.normal_(self.initial_values, std=0.1)
         self.entity_decay = math.exp(math.log(0.5) / entity_half_life)
         self.word_decay = math.exp(math.log(0.5) / word_half_life)
+
+    def reset_parameters(self) -> None:
+        """Fresh weights for what belongs to no layer."""
+        nn.init.zeros_(self.link_bias)
+        nn.init.normal_(self.initial_keys, std=0.1)
+        nn.init.normal_(self.initial_values, std=0.1)
 
     def empty(self, n_docs: int) -> Cells:
         """The cells before the first token: learned content, no salience."""

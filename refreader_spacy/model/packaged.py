@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import cast
 
-from spacy import registry
 from spacy.tokens import Doc
+from spacy.util import registry
 from thinc.api import Config, Model
 
 from refreader_spacy.errors import Errors
@@ -16,8 +16,8 @@ from refreader_spacy.model.types import Reading
 def build_packaged_reader_v1(name: str) -> Model[list[Doc], list[Reading]]:
     """A trained reader of the package, by name.
 
-    A name's config stays in the package for ever, so that a pipeline that was saved with
-    it can be loaded; weights that have been superseded may go.
+    A name's config stays in the package for ever, so that pipelines saved with it can
+    be loaded; weights that have been superseded may go.
     """
     weights = files("refreader_spacy") / "weights"
     folder = weights / name

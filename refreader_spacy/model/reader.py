@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from refreader_spacy.model.memory import Cells, Memory, gru
-from refreader_spacy.model.unrolled import Carried, Fixed, Unrolled, Weights
+from refreader_spacy.model.unrolled import Fixed, Unrolled
 
 EPS = 1e-10
 
@@ -59,6 +59,7 @@ class Reader(nn.Module):
         word_half_life: float,
         memory_bias: float,
         dropout: float,
+        tolerance: float = 0.0,
     ) -> None:
         super().__init__()
         self.memory = Memory(
@@ -72,10 +73,11 @@ class Reader(nn.Module):
         self.pre_input = nn.Linear(width, hidden_size, bias=False)
         self.importance = nn.Linear(hidden_size, 1)
         self.recurrence = nn.GRUCell(width, hidden_size)
-        self.initial_hidden = nn.Parameter(torch.zeros(hidden_size))
+        self.initial_hidden = nn.Parameter(torch.empty(hidden_size))
         self.memory_bias = memory_bias
         self.dropout = dropout
-        nn.init.constant_(self.importance.bias, memory_bias)
+        self.tolerance = tolerance
+        self.reset()
 
     def forward(
         self,
@@ -100,6 +102,15 @@ class Reader(nn.Module):
         tokens = nn.functional.dropout(tokens, self.dropout)
         return self.read_to_learn(tokens, sizes, state, self.noise(tokens), temperature)
 
+    def reset(self) -> None:
+        """Draw fresh weights."""
+        for module in self.modules():
+            reset = getattr(module, "reset_parameters", None)
+            if callable(reset):
+                reset()
+        nn.init.zeros_(self.initial_hidden)
+        nn.init.constant_(self.importance.bias, self.memory_bias)
+
     def start(self, n_docs: int) -> State:
         """The state before the first token."""
         return State(self.initial_hidden.expand(n_docs, -1), self.memory.empty(n_docs))
@@ -108,9 +119,10 @@ class Reader(nn.Module):
         """Dropout masks and Gumbel noise for these tokens."""
         size, n_cells = len(self.initial_hidden), len(self.memory.initial_keys)
         ones = tokens.new_ones(2 * len(tokens), size)
-        masks = nn.functional.dropout(ones, self.dropout).chunk(2)
+        drop_pre, drop_hidden = nn.functional.dropout(ones, self.dropout).chunk(2)
         uniform = torch.rand(len(tokens), n_cells, device=tokens.device)
-        return Noise(*masks, -torch.log(-torch.log(uniform + EPS) + EPS))
+        gumbel = -torch.log(-torch.log(uniform + EPS) + EPS)
+        return Noise(drop_pre, drop_hidden, gumbel)
 
     def read(
         self,
@@ -170,11 +182,10 @@ class Reader(nn.Module):
     ) -> Packed:
         """The same, with a gradient that costs half of autograd's."""
         memory = self.memory
-        fixed = Fixed(
-            sizes, *noise, temperature, memory.entity_decay, memory.word_decay
-        )
+        decays = memory.entity_decay, memory.word_decay
+        fixed = Fixed(sizes, *noise, temperature, *decays, self.tolerance)
         heads, heads_bias = fused_weights(self._heads())
-        weights = Weights(
+        weights = (
             self.pre_hidden.weight,
             heads,
             heads_bias,
@@ -186,11 +197,12 @@ class Reader(nn.Module):
             self.recurrence.bias_hh,
             memory.link_bias,
         )
-        start = Carried(state.hidden, *state.cells)
-        *gates, hidden, last, keys, values, salience = Unrolled.apply(
-            *self._projections(tokens), fixed, *start, *weights
+        inputs = self._projections(tokens)
+        outputs: tuple[Tensor, ...] = Unrolled.apply(
+            *inputs, fixed, state.hidden, *state.cells, *weights
         )  # type: ignore[no-untyped-call]
-        return Packed(*gates, hidden, State(last, Cells(keys, values, salience)))
+        update, overwrite, salience, hidden, last, *cells = outputs
+        return Packed(update, overwrite, salience, hidden, State(last, Cells(*cells)))
 
     def _heads(self) -> list[nn.Linear]:
         return [*self.memory.heads(), self.importance]
@@ -204,11 +216,12 @@ class Reader(nn.Module):
 
 def fused_weights(layers: Sequence[nn.Linear]) -> tuple[Tensor, Tensor]:
     """Several linear layers that read the same vector, as one."""
+    weights: list[Tensor] = [layer.weight for layer in layers]
     biases = [
         layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias
         for layer in layers
     ]
-    return torch.cat([layer.weight for layer in layers]), torch.cat(biases)
+    return torch.cat(weights), torch.cat(tuple(biases))
 
 
 def fused(layers: Sequence[nn.Linear]) -> Callable[[Tensor], tuple[Tensor, ...]]:

@@ -1,11 +1,11 @@
 """The reader's loop for training: the same equations, with the gradient written out.
 
 Autograd would split every weight's gradient into one small product a step and keep
-thousands of nodes; here it is one product over all tokens, which halves the time of an
-epoch. The plain loop of `Reader` is the definition: a test compares values and gradients.
+thousands of nodes; here it is one product over all tokens, which halves the time of
+an epoch. The plain loop of `Reader` is the definition: a test compares the two.
 
-Shapes: N packed tokens, B documents at a step, M cells, H hidden and value size, K key size,
-C all that the heads say about a pre-recurrent state.
+Shapes: N packed tokens, B documents at a step, M cells, H hidden and value size, K key
+size, C all that the heads say about a pre-recurrent state, R cells that are updated.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ class Fixed(NamedTuple):
     temperature: float
     entity_decay: float
     word_decay: float
+    tolerance: float  # updates below it leave keys and values as they are
 
 
 class Carried(NamedTuple):
@@ -95,42 +96,54 @@ class Gru:
 class Slots:
     """The keys or the values of all cells: one write, forward and back.
 
-    A cell mixes what it held, the candidate, and the candidate worked into what it held.
+    A cell mixes what it held, the candidate, and the candidate worked into what it
+    held. The last is most of the reader's work, and done only for the R cells that a
+    token updates by more than a tolerance.
     """
 
     def __init__(
         self,
         old: Tensor,
         candidate: Tensor,
-        update: Tensor,
-        overwrite: Tensor,
-        weights: tuple[Tensor, Tensor, Tensor, Tensor],
+        gates: tuple[Tensor, Tensor],
+        updated: Tensor,
+        weights: tuple[Tensor, ...],
     ) -> None:
-        self.old, self.candidate, self.weights = old, candidate, weights
-        self.update, self.overwrite = update[..., None], overwrite[..., None]
+        """updated (Tensor): Which cells of all documents, laid end to end (R,)."""
+        self.updated, self.weights = updated, weights
+        _, n_cells, size = old.shape
         ih, ih_bias, hh, hh_bias = weights
-        n, n_cells, size = old.shape
-        inputs = torch.addmm(ih_bias, candidate, ih.T)[:, None]  # (B, 1, 3 * size)
-        recurrent = torch.addmm(hh_bias, old.reshape(-1, size), hh.T)
-        self.gru = Gru(inputs, recurrent.view(n, n_cells, -1), old)
-        self.gain = self.gru.new - old
-        self.change = candidate[:, None] - old
-        self.new = torch.addcmul(old, self.update, self.gain)
-        self.new.addcmul_(self.overwrite, self.change)
+        self.docs = torch.div(updated, n_cells, rounding_mode="floor")  # (R,)
+        self.update = gates[0].reshape(-1, 1)[updated]  # (R, 1)
+        self.overwrite = gates[1][..., None]  # (B, M, 1)
+        self.candidate = candidate[self.docs]  # (R, size)
+        self.old = old.reshape(-1, size)[updated]  # (R, size)
+        self.gru = Gru(
+            torch.addmm(ih_bias, self.candidate, ih.T),
+            torch.addmm(hh_bias, self.old, hh.T),
+            self.old,
+        )
+        self.gain = self.gru.new - self.old  # (R, size)
+        self.change = candidate[:, None] - old  # (B, M, size)
+        self.new = torch.addcmul(old, self.overwrite, self.change)
+        self.new.view(-1, size).index_add_(0, updated, self.update * self.gain)
 
     def backward(self, d_new: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """RETURNS: The gradients of what was there, the candidate and both gates."""
         ih, _, hh, _ = self.weights
-        d_update = (d_new * self.gain).sum(dim=-1)  # (B, M)
+        size = d_new.shape[-1]
         d_overwrite = (d_new * self.change).sum(dim=-1)  # (B, M)
-        d_updated = self.update * d_new
-        d_inputs, self.d_recurrent, d_old = self.gru.backward(d_updated)
-        self.d_inputs = d_inputs.sum(dim=1)  # (B, 3 * size)
         d_written = self.overwrite * d_new
-        d_candidate = torch.addmm(d_written.sum(dim=1), self.d_inputs, ih)
-        d_old += d_new - d_updated - d_written
-        flat = self.d_recurrent.view(-1, self.d_recurrent.shape[-1])
-        d_old.view(-1, d_old.shape[-1]).addmm_(flat, hh)
+        d_candidate = d_written.sum(dim=1)  # (B, size)
+        d_old = d_new - d_written
+        d_rows = d_new.view(-1, size)[self.updated]  # (R, size)
+        d_update = torch.zeros_like(d_overwrite)
+        d_update.view(-1)[self.updated] = (d_rows * self.gain).sum(dim=-1)
+        d_rows *= self.update
+        self.d_inputs, self.d_recurrent, d_kept = self.gru.backward(d_rows)
+        d_candidate.index_add_(0, self.docs, self.d_inputs @ ih)
+        d_kept.addmm_(self.d_recurrent, hh).sub_(d_rows)
+        d_old.view(-1, size).index_add_(0, self.updated, d_kept)
         return d_old, d_candidate, d_update, d_overwrite
 
 
@@ -184,10 +197,11 @@ class Step:
         )
         new_salience = self.decay * self.keep * salience + self.update + self.overwrite
 
-        self.keys = Slots(
-            keys, self.key_in + self.key_out, self.update, self.overwrite, w[7:11]
-        )
-        self.values = Slots(values, self.value, self.update, self.overwrite, w[11:15])
+        both = self.update, self.overwrite
+        much = self.update.view(-1) >= fixed.tolerance
+        updated = much.nonzero().squeeze(dim=1)
+        self.keys = Slots(keys, self.key_in + self.key_out, both, updated, w[7:11])
+        self.values = Slots(values, self.value, both, updated, w[11:15])
         self.summary = (new_salience[:, None] @ self.values.new).squeeze(dim=1)
         total = new_salience.sum(dim=-1, keepdim=True)
         self.scarce = total < self.use
@@ -198,7 +212,7 @@ class Step:
         self.after = Carried(self.gru.new, self.keys.new, self.values.new, new_salience)
 
     def backward(self, d: Carried, d_update: Tensor, d_overwrite: Tensor) -> Carried:
-        """Gradients of the state after the token and of its gates -> of the state before.
+        """Gradients of the state after the token and of its gates -> of that before.
 
         Those of the projections stay here until all steps are through.
         """
@@ -273,8 +287,8 @@ class Unrolled(torch.autograd.Function):
         """pre_inputs (Tensor): The input's part of the pre-recurrent states (N, H).
         gru_inputs (Tensor): The input's part of the hidden state's gates (N, 3H).
         rest (Tensor): The fields of the Carried at the start, then those of Weights.
-        RETURNS: update, overwrite, salience (N, M) and hidden (N, H) of each token, then
-            the fields of the Carried after each document's last token.
+        RETURNS: update, overwrite, salience (N, M) and hidden (N, H) of each token,
+            then the fields of the Carried after each document's last token.
         """
         carried, w = Carried(*rest[:4]), Weights(*rest[4:])
         steps: list[Step] = []
@@ -331,8 +345,8 @@ class Unrolled(torch.autograd.Function):
         )
 
 
-def _weight_gradients(steps: list[Step]) -> Weights:
-    """Each weight's gradient as one product over all tokens."""
+def _weight_gradients(steps: list[Step]) -> tuple[Tensor, ...]:
+    """Each weight's gradient, one product over all tokens, in the order of Weights."""
 
     def product(outputs: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor]:
         d_outputs = torch.cat([d.reshape(-1, d.shape[-1]) for d in outputs])
@@ -346,7 +360,7 @@ def _weight_gradients(steps: list[Step]) -> Weights:
         )
 
     d_pre, _ = product([s.d_pre_input for s in steps], [s.recalled for s in steps])
-    return Weights(
+    return (
         d_pre,
         *product([s.d_heads for s in steps], [s.pre for s in steps]),
         *product([s.d_query for s in steps], [s.query_in for s in steps]),

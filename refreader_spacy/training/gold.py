@@ -1,4 +1,4 @@
-"""Gold clusters on a reference Doc -> which pairs of tokens should link, and how much we care.
+"""Gold clusters on a reference Doc -> which tokens should link, and how much we care.
 
 Shapes: T tokens of the predicted Doc.
 """

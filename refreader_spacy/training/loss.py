@@ -37,7 +37,7 @@ def coreference_loss(
         weight[i, :length, :length] = torch.from_numpy(gold.weight)
     links = link_probabilities(update, overwrite).clamp(EPS, 1 - EPS)
     loss = binary_cross_entropy(links, target, weight.triu(1), reduction="sum") / n_docs
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     gradients = zip(update.grad.numpy(), overwrite.grad.numpy(), strict=True)  # type: ignore[union-attr]
     return loss.item(), [
         Reading(
