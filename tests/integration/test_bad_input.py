@@ -60,7 +60,7 @@ def test_a_width_that_does_not_fit_the_encoder(nlp, examples):
     add_reader(nlp, HASHES, width=96)
     with pytest.raises(
         ValueError,
-        match=r"R001.*width 8, .*width 96.*components\.refreader\.model\.width = 8",
+        match=r"R001.*width 8, .*width 96.*width = 8",
     ):
         nlp.initialize(lambda: examples)
 
@@ -93,7 +93,7 @@ def test_no_vectors_when_reading(nlp, examples):
 def test_vectors_of_another_width(nlp, examples):
     give_vectors(nlp, width=5)
     add_reader(nlp, FIXED)
-    with pytest.raises(ValueError, match=r"R004.*width 5, .*width 8.*to 5\."):
+    with pytest.raises(ValueError, match=r"R004.*width 5, .*width 8.*width = 5"):
         nlp.initialize(lambda: examples)
 
 

@@ -36,6 +36,7 @@ TOK2VEC = {
 }
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 8, "upstream": "*"}
 FIXED = {"@architectures": "refreader-spacy.FixedVectors.v1", "width": 8}
+WORDS = {"@architectures": "refreader-spacy.WordVectors.v1", "width": 8}
 
 
 def make_nlp(tok2vec, examples):
@@ -72,8 +73,17 @@ def parameters(model):
     }
 
 
-@pytest.mark.parametrize("tok2vec", [CNN, TOK2VEC, LISTENER])
+@pytest.mark.parametrize(
+    "tok2vec",
+    [
+        pytest.param(CNN, id="cnn"),
+        pytest.param(TOK2VEC, id="tok2vec"),
+        pytest.param(LISTENER, id="listener"),
+        pytest.param(WORDS, id="words"),
+    ],
+)
 def test_an_encoder_below_learns(nlp, examples, tok2vec):
+    give_vectors(nlp)
     nlp = make_nlp(tok2vec, examples)
     name = "tok2vec" if tok2vec is LISTENER else "refreader"
     encoder = nlp.get_pipe(name).model

@@ -145,5 +145,13 @@ def test_weights_of_another_size_are_refused(sizes):
 
 
 def test_vectors_of_another_width_are_refused():
-    with pytest.raises(ValueError, match=r"R001.*width 7.*width 3.*model\.width = 7"):
-        MODEL.predict([np.ones((2, 7), dtype=np.float32)])
+    with pytest.raises(ValueError, match=r"R001.*width 7.*width 3.*width = 7"):
+        make_model().initialize(X=[np.ones((2, 7), dtype=np.float32)])
+
+
+def test_initializing_draws_fresh_weights():
+    vectors = [np.ones((4, WIDTH), dtype=np.float32)]
+    model = make_model()
+    before = model.predict(vectors)[0].salience
+    model.initialize(X=vectors)
+    assert not np.allclose(model.predict(vectors)[0].salience, before)
