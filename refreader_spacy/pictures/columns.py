@@ -11,7 +11,6 @@ from refreader_spacy.index import cluster_keys
 from refreader_spacy.model.types import Reading
 
 TOLERANCE = 0.05  # a token is dull if all its gates are below
-CONTEXT = 1  # dull tokens that are shown on both sides of others
 SHORTEST = 3  # dull tokens in a row that are worth an ellipsis
 
 Column = int | None  # a token, or an ellipsis
@@ -26,10 +25,12 @@ def shown_columns(reading: Reading, marked: dict[int, int]) -> list[Column]:
     gates = np.maximum(reading.update, reading.overwrite)
     lively = gates.max(axis=1, initial=0.0) >= TOLERANCE  # (T,)
     lively[list(marked)] = True
-    near = np.convolve(lively, np.ones(2 * CONTEXT + 1), mode="same") > 0
+    near = lively.copy()  # or beside such a token
+    near[1:] |= lively[:-1]
+    near[:-1] |= lively[1:]
     columns: list[Column] = []
     dull: list[Column] = []
-    for token, shown in [*enumerate(near[: len(reading)]), (-1, True)]:
+    for token, shown in [*enumerate(near), (-1, True)]:
         if not shown:
             dull.append(token)
             continue

@@ -81,7 +81,9 @@ class Row:
         if column is None:
             return "…"
         token = self.doc[column]
-        shown = "↵" if "\n" in token.text else "␣" if token.is_space else token.text
+        shown = (
+            "↵" if "\n" in token.text else "␣" if token.text.isspace() else token.text
+        )
         return shortened(shown, LONGEST)
 
     def draw(self) -> Iterator[str]:

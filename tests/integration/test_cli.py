@@ -1,0 +1,263 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from refreader_spacy.cli import app
+from refreader_spacy.component import RefReader
+from refreader_spacy.model.types import Reading
+
+TEXT = "Ann lost her key."
+RECORD = {
+    "id": "a.txt",
+    "text": TEXT,
+    "clusters": [[[0, 3, "Ann"], [9, 12, "her"]]],
+    "links": [
+        {"antecedent": [0, 3, "Ann"], "anaphor": [9, 12, "her"], "probability": 0.75}
+    ],
+    "resolved_text": "Ann lost Ann's key.",
+}
+
+
+class HerReader(RefReader):
+    """Finds that "her" is the first token, at a probability of 0.75."""
+
+    def predict(self, docs):
+        readings = []
+        for doc in docs:
+            update, overwrite = np.zeros((2, len(doc), 1), dtype=np.float32)
+            if len(doc):
+                overwrite[0] = 1
+            for token in doc:
+                if token.lower_ == "her":
+                    update[token.i] = 0.75
+            readings.append(Reading(update, overwrite, np.zeros_like(update)))
+        return readings
+
+
+@Language.factory("her_reader")
+def make_her_reader(nlp, name):
+    return HerReader(nlp.vocab, None, name, threshold=0.5)
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch) -> Path:
+    """Commands run in an empty folder, with a reader that needs no weights."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("her_reader")
+    for name in ("annotate", "render", "sample"):
+        module = f"refreader_spacy.cli.{name}"
+        monkeypatch.setattr(sys.modules[module], "load_pipeline", lambda name: nlp)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: object, given: str | None = None):
+    command = [str(argument) for argument in arguments]
+    return CliRunner().invoke(app, command, input=given, catch_exceptions=False)
+
+
+def records(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def ids(path: str) -> list[str]:
+    return [record["id"] for record in records(Path(path).read_text("utf8"))]
+
+
+def test_a_file_is_a_text():
+    Path("a.txt").write_text(TEXT)
+    result = run("annotate", "a.txt")
+    assert (records(result.stdout), result.exit_code) == ([RECORD], 0)
+    assert result.stderr == ""
+
+
+def test_lines_are_texts():
+    result = run("annotate", "-", "--lines", given=f"{TEXT}\n\n  \r\nBob\r\n")
+    assert [(r["id"], r["text"]) for r in records(result.stdout)] == [
+        ("stdin:1", TEXT),
+        ("stdin:4", "Bob"),
+    ]
+
+
+def test_json_lines_keep_their_ids():
+    lines = [{"text": TEXT, "id": 7}, {"text": "Émile 👩‍🚀"}]
+    Path("in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    found = records(run("annotate", "in.jsonl").stdout)
+    assert [(r["id"], r["text"]) for r in found] == [
+        ("7", TEXT),
+        ("in.jsonl:2", "Émile 👩‍🚀"),
+    ]
+    piped = run("annotate", "-", "--jsonl", given=Path("in.jsonl").read_text())
+    assert [r["id"] for r in records(piped.stdout)] == ["7", "stdin:2"]
+
+
+def test_a_docbin_has_clusters_and_ids():
+    Path("a.txt").write_text(TEXT)
+    run("annotate", "a.txt", "-o", "new/out.spacy")
+    (doc,) = DocBin().from_disk("new/out.spacy").get_docs(spacy.blank("en").vocab)
+    assert [[str(m) for m in cluster] for cluster in doc._.coref_clusters] == [
+        ["Ann", "her"]
+    ]
+    assert doc.user_data["id"] == "a.txt"
+
+
+def test_processes_change_nothing():
+    Path("in.txt").write_text(f"{TEXT}\n" * 10)
+    one = run("annotate", "in.txt", "--lines", "--batch-size", 2)
+    two = run("annotate", "in.txt", "--lines", "--batch-size", 2, "-n", 2)
+    assert (one.stdout, two.exit_code) == (two.stdout, 0)
+
+
+@pytest.mark.parametrize("cut", [0, 3, 40, -1, None])
+def test_resuming_gives_what_one_run_gives(cut):
+    """A kill may leave any part of the last record."""
+    Path("in.txt").write_text("Ann lost her key.\nBob.\nÉmile lost her 👩‍🚀.\n")
+    run("annotate", "in.txt", "--lines", "-o", "whole.jsonl")
+    *before, last = Path("whole.jsonl").read_bytes().splitlines(keepends=True)
+    Path("out.jsonl").write_bytes(b"".join([*before, last[:cut]]))
+    result = run("annotate", "in.txt", "--lines", "-o", "out.jsonl", "--resume")
+    assert result.exit_code == 0
+    assert Path("out.jsonl").read_bytes() == Path("whole.jsonl").read_bytes()
+
+
+def test_resuming_without_a_file_begins_one():
+    Path("a.txt").write_text(TEXT)
+    run("annotate", "a.txt", "-o", "out.jsonl", "--resume")
+    assert ids("out.jsonl") == ["a.txt"]
+
+
+def test_without_resume_the_file_is_new():
+    Path("a.txt").write_text(TEXT)
+    Path("out.jsonl").write_text("old\n" * 9)
+    run("annotate", "a.txt", "-o", "out.jsonl")
+    assert ids("out.jsonl") == ["a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("old", "part"),
+    [
+        ("my diary\n", "R230"),
+        ('{"id": "a.txt"\n{"id": "b.txt", "text": ""}\n', "R230"),
+        ('{"id": "other.txt", "text": ""}\n', "R231"),
+        ('{"id": "a.txt", "text": "Changed since."}\n', "R231"),
+        ('{"id": "a.txt", "text": "Ann lost her key."}\n' * 2, "R231"),
+    ],
+)
+def test_a_file_that_is_something_else_is_left_alone(old, part):
+    Path("a.txt").write_text(TEXT)
+    Path("out.jsonl").write_text(old)
+    result = run("annotate", "a.txt", "-o", "out.jsonl", "--resume")
+    assert result.exit_code == 1
+    assert part in result.stderr
+    assert Path("out.jsonl").read_text() == old
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["annotate", "missing.txt"], "R226"),
+        (["annotate", "latin.txt"], "R100"),
+        (["annotate", "bad.jsonl"], "bad.jsonl, line 2"),
+        (["annotate", "array.jsonl"], "array.jsonl, line 1"),
+        (["annotate", "a.txt", "-o", "out.csv"], "R227"),
+        (["annotate", "a.txt", "-o", "out.spacy", "--resume"], "R229"),
+        (["annotate", "a.txt", "--resume"], "standard output"),
+        (["annotate", "bad.jsonl", "-o", "bad.jsonl"], "R232"),
+        (["render", "missing.txt", "-o", "out.html"], "R226"),
+        (["render", TEXT, "-o", "out.pdf"], "R227"),
+        (["render", "latin.txt", "-o", "out.html"], "R100"),
+    ],
+)
+def test_an_error_is_one_line_and_nothing_is_written(arguments, part):
+    Path("a.txt").write_text(TEXT)
+    Path("latin.txt").write_bytes("Émile".encode("latin1"))
+    Path("bad.jsonl").write_text('{"text": "Ann."}\n{"txt": "Bob."}\n')
+    Path("array.jsonl").write_text("[1]\n")
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.count("\n") == 1
+    assert part in result.stderr
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_lines_are_not_json_too():
+    result = run("annotate", "-", "--lines", "--jsonl")
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [
+        ([TEXT], None),
+        (TEXT.split(), None),
+        (["a.txt"], None),
+        (["-"], TEXT),
+    ],
+)
+def test_a_text_is_drawn_wherever_it_comes_from(arguments, given):
+    Path("a.txt").write_text(TEXT)
+    result = run("render", *arguments, "-o", "new/out.html", given=given)
+    assert (result.stdout, result.exit_code) == ("written to new/out.html\n", 0)
+    page = Path("new/out.html").read_text("utf8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert ">her</mark>" in page
+
+
+@pytest.mark.parametrize("style", ["clusters", "memory"])
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [(".html", b"<!DOCTYPE html>"), (".svg", b"<svg "), (".png", b"\x89PNG")],
+)
+def test_the_suffix_decides_the_format(style, suffix, start):
+    if suffix == ".png":
+        pytest.importorskip("resvg_py")
+    run("render", TEXT, "--style", style, "-o", f"out{suffix}")
+    assert Path(f"out{suffix}").read_bytes().startswith(start)
+
+
+def test_a_sample_is_printed_and_drawn():
+    result = run("sample", "-o", "pictures")
+    assert result.exit_code == 0
+    assert "Who is who: pictures/sample.html" in result.stdout
+    assert "Resolved" in result.stdout
+    assert sorted(path.name for path in Path("pictures").iterdir()) == [
+        "sample-memory.svg",
+        "sample.html",
+    ]
+
+
+@pytest.mark.parametrize("command", ["annotate", "render", "sample"])
+def test_help_has_an_example(command):
+    assert f"Example: refreader {command}" in run(command, "--help").stdout or (
+        f"| refreader {command}" in run(command, "--help").stdout
+    )
+
+
+def test_a_closed_pipe_ends_without_a_trace(in_folder):
+    """As in `refreader annotate … | head`."""
+    Path("in.txt").write_text(f"{TEXT}\n" * 5000)
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import test_cli, spacy\n"
+        "from refreader_spacy.cli import annotate, app\n"
+        "nlp = spacy.blank('en'); nlp.add_pipe('her_reader')\n"
+        "sys.modules['refreader_spacy.cli.annotate'].load_pipeline = lambda name: nlp\n"
+        "app(['annotate', 'in.txt', '--lines'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(Path(__file__).parent)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout.readline().startswith(b'{"id": "in.txt:1"')
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
