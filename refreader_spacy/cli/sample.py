@@ -19,6 +19,7 @@ from refreader_spacy.extensions import (
     coref_links,
     doc_resolved_text,
 )
+from refreader_spacy.pictures import Style
 from refreader_spacy.pictures.entities import entity_name
 
 SAMPLE = (
@@ -26,6 +27,11 @@ SAMPLE = (
     "father. Two years later she married him, and Ray gave up his job at the harbour. "
     "Her sister Edith never forgave them."
 )
+PICTURES: dict[str, Style] = {
+    "sample.html": "clusters",
+    "sample.svg": "clusters",
+    "sample-memory.svg": "memory",
+}
 COLOURS = ("blue", "yellow", "green", "magenta", "cyan", "red")
 
 
@@ -51,10 +57,11 @@ def sample(
     console.print(Panel(coloured(doc), title="A sample text", padding=(1, 2)))
     console.print(entity_table(doc), link_table(doc))
     console.print(Panel(Text(doc_resolved_text(doc)), title="Resolved", padding=(1, 2)))
-    clusters, memory = output / "sample.html", output / "sample-memory.svg"
-    write_picture(doc, "clusters", clusters)
-    write_picture(doc, "memory", memory)
-    console.print(f"Who is who: {clusters}\nThe memory: {memory}", soft_wrap=True)
+    for name, style in PICTURES.items():
+        write_picture(doc, style, output / name)
+    page, image, memory = (str(output / name) for name in PICTURES)
+    console.print(f"Who is who: {page}, {image}", soft_wrap=True, highlight=False)
+    console.print(f"The memory: {memory}", soft_wrap=True, highlight=False)
 
 
 def coloured(doc: Doc) -> Text:

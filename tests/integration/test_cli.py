@@ -232,6 +232,7 @@ def test_a_sample_is_printed_and_drawn():
     assert sorted(path.name for path in Path("pictures").iterdir()) == [
         "sample-memory.svg",
         "sample.html",
+        "sample.svg",
     ]
 
 
