@@ -70,7 +70,9 @@ for (const root of document.querySelectorAll(".refreader-clusters:not([data-live
   arc.setAttribute("class", "arc");
   arc.setAttribute("aria-hidden", "true");
   root.append(arc);
-  for (const mark of root.querySelectorAll("mark")) {
+  const marks = root.querySelectorAll("mark");
+  const few = marks.length < 1000; // or else dimming all others takes too long
+  for (const mark of marks) {
     mark.setAttribute("aria-description", mark.title);
     mark.removeAttribute("title");
   }
@@ -89,7 +91,7 @@ for (const root of document.querySelectorAll(".refreader-clusters:not([data-live
   };
   const show = (item) => {
     for (const mark of root.querySelectorAll(".lit")) mark.classList.remove("lit");
-    root.classList.toggle("lighting", Boolean(item));
+    root.classList.toggle("lighting", few && Boolean(item));
     path.removeAttribute("d");
     const about = item && item.getAttribute("aria-description");
     bubble.hidden = !about;
