@@ -23,6 +23,7 @@ from refreader_spacy.extensions import (
     write_clusters,
     write_trace,
 )
+from refreader_spacy.model.inference import lookahead, read_docs
 from refreader_spacy.model.types import Reading
 from refreader_spacy.training.gold import LossWeights, gold_groups, gold_links
 from refreader_spacy.training.loss import coreference_loss
@@ -133,12 +134,16 @@ class RefReader(TrainablePipe):
         self.trace = trace
         self.cfg["configured"] = dict(self.cfg)
 
+    @property
+    def lookahead(self) -> bool:
+        """Does what is read of a token depend on the tokens after it?"""
+        return lookahead(self.model)
+
     def predict(self, docs: Iterable[Doc]) -> list[Reading]:
         """The memory's history over each Doc, which is left as it is."""
         if not self.model.attrs.get("trained"):
             raise ValueError(Errors.R002.format(name=self.name))
-        docs = list(docs)
-        return self.model.predict(docs) if docs else []
+        return read_docs(self.model, list(docs))
 
     def set_annotations(self, docs: Sequence[Doc], readings: list[Reading]) -> None:
         """Write clusters, links and, if asked for, the readings themselves."""

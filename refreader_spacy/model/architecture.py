@@ -5,7 +5,7 @@ Shapes: N tokens of all documents, T tokens of one, M memory cells, X input size
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +24,8 @@ from thinc.api import (
 from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.model.fast import Weights
+from refreader_spacy.model.fast_batch import packed_order
 from refreader_spacy.model.reader import Packed, Reader
 from refreader_spacy.model.types import Reading
 
@@ -52,8 +54,8 @@ def build_refreader_v1(
     memory_bias (float): Where the gate that lets the memory into the hidden state
         starts; below zero, the reader begins as a plain recurrent network.
     dropout (float): On token vectors, pre-recurrent states and hidden states.
-    tolerance (float): In training, an update below it leaves a cell's key and value as
-        they are, which saves most of the work; 0 is exact.
+    tolerance (float): An update below it leaves a cell's key and value as they are,
+        which saves most of the work, in training and in reading; 0 is the paper's.
     """
     reader = Reader(
         width=width,
@@ -75,6 +77,7 @@ def build_refreader_v1(
     )
     layer.name = "reader"
     layer.attrs["temperature"] = 1.0
+    layer.attrs["weights"] = _weights
     layer.set_dim("nI", width)
     layer.init = _reset
     return chain(tok2vec, layer)
@@ -88,19 +91,6 @@ def _reset(
     expected = model.get_dim("nI")
     for found in {v.shape[-1] for v in X or ()} - {expected}:
         raise ValueError(Errors.R001.format(found=found, expected=expected))
-
-
-def packed_order(lengths: Sequence[int]) -> tuple[NDArray[np.int64], list[int]]:
-    """How documents laid end to end are read side by side.
-
-    RETURNS: For each packed place, which of the N tokens stands there (N,); and how
-        many documents have a first token, a second one, and so on.
-    """
-    sizes = np.asarray(lengths)
-    rank = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
-    place = np.concatenate([np.arange(n) for n in lengths])  # (N,)
-    order = np.lexsort((np.repeat(rank, sizes), place))  # (N,)
-    return order, np.bincount(place).tolist()
 
 
 def _pack(
@@ -155,6 +145,18 @@ def _unpack(
 
     columns = zip(*(by_doc(gate) for gate in gates), strict=True)
     return [Reading(*column) for column in columns], d_gates
+
+
+def _weights(model: Model[Vectors, Readings]) -> Weights:
+    """The reader's weights for NumPy: on the CPU the same memory, not a copy."""
+    reader: Reader = model.shims[0]._model
+    parameters = {k: v.cpu().numpy() for k, v in reader.state_dict().items()}
+    return Weights(
+        parameters,
+        entity_decay=reader.memory.entity_decay,
+        word_decay=reader.memory.word_decay,
+        tolerance=reader.tolerance,
+    )
 
 
 def _tensors_to_bytes(reader: Reader) -> bytes:

@@ -64,8 +64,10 @@ class Memory(nn.Module):
         key_size: int,
         entity_half_life: float,
         word_half_life: float,
+        tolerance: float = 0.0,
     ) -> None:
         super().__init__()
+        self.tolerance = tolerance
         # Values are summed up into a vector that takes the hidden state's place, so
         # they have its size.
         self.entity = nn.Linear(hidden_size, 1, bias=False)
@@ -147,8 +149,12 @@ class Memory(nn.Module):
             said.entity,
         )  # (B, 1)
         salience = decay * keep * salience + update + overwrite
-        keys = _write(self.key_update, keys, said.key, update, overwrite, keep)
-        values = _write(self.value_update, values, said.value, update, overwrite, keep)
+        # Not in the paper: most updates are tiny and most of the work, so keys and
+        # values do without them.
+        worked = torch.where(update < self.tolerance, 0.0, update)  # (B, M)
+        keep = 1 - worked - overwrite
+        keys = _write(self.key_update, keys, said.key, worked, overwrite, keep)
+        values = _write(self.value_update, values, said.value, worked, overwrite, keep)
         return Gates(update, overwrite), Cells(keys, values, salience)
 
 

@@ -68,6 +68,7 @@ class Reader(nn.Module):
             key_size=key_size,
             entity_half_life=entity_half_life,
             word_half_life=word_half_life,
+            tolerance=tolerance,
         )
         self.pre_hidden = nn.Linear(hidden_size, hidden_size, bias=False)
         self.pre_input = nn.Linear(width, hidden_size, bias=False)

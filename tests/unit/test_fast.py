@@ -1,0 +1,144 @@
+"""Reading in NumPy, one document or many: the torch reader is the oracle."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from refreader_spacy.model.fast import FAINT, Pen, Weights, distinct_rows
+from refreader_spacy.model.fast_batch import packed_order, read_packed
+from refreader_spacy.model.links import link_probabilities
+from refreader_spacy.model.reader import Reader
+
+WIDTH, HIDDEN = 5, 6
+NUMBERS = st.floats(-3, 3, width=32)
+GATES = ("update", "overwrite", "salience")
+
+
+def make_reader(tolerance=0.0, scale=1.0):
+    torch.manual_seed(0)
+    reader = Reader(
+        width=WIDTH,
+        hidden_size=HIDDEN,
+        key_size=4,
+        n_cells=3,
+        entity_half_life=4,
+        word_half_life=30,
+        memory_bias=0,
+        dropout=0.5,
+        tolerance=tolerance,
+    ).eval()
+    for weight in reader.parameters():
+        weight.data *= scale
+    return reader
+
+
+def weights_of(reader, tolerance=None):
+    return Weights(
+        {name: weight.numpy() for name, weight in reader.state_dict().items()},
+        entity_decay=reader.memory.entity_decay,
+        word_decay=reader.memory.word_decay,
+        tolerance=reader.tolerance if tolerance is None else tolerance,
+    )
+
+
+@torch.no_grad()
+def read_by_torch(reader, vectors):
+    packed = reader(torch.from_numpy(vectors), batch_sizes=[1] * len(vectors))
+    return [getattr(packed, gate).numpy() for gate in GATES]
+
+
+def gates_of(reading):
+    return [getattr(reading, gate) for gate in GATES]
+
+
+@st.composite
+def documents(draw, at_most=5):
+    n_docs = draw(st.integers(1, at_most))
+    lengths = [draw(st.integers(0, 8)) for _ in range(n_docs)]
+    return [draw(arrays(np.float32, (n, WIDTH), elements=NUMBERS)) for n in lengths]
+
+
+READERS = st.sampled_from(
+    [make_reader(t, s) for t in (0.0, 0.1, 0.5) for s in (1.0, 3.0)]
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(READERS, documents(at_most=1))
+def test_one_document_reads_as_in_torch(reader, docs):
+    (vectors,) = docs
+    found = Pen(weights_of(reader)).read(vectors)
+    expected = read_by_torch(reader, vectors) if len(vectors) else gates_of(found)
+    np.testing.assert_allclose(gates_of(found), expected, atol=2e-6)
+
+
+@settings(deadline=None, max_examples=50)
+@given(READERS, documents())
+def test_many_documents_read_as_in_torch(reader, docs):
+    order, sizes = packed_order([len(vectors) for vectors in docs])
+    packed = read_packed(weights_of(reader), np.concatenate(docs)[order], sizes)
+    back = np.argsort(order)
+    stops = np.cumsum([len(vectors) for vectors in docs])[:-1]
+    for found, gate in zip(gates_of(packed), range(3), strict=True):
+        for part, vectors in zip(np.split(found[back], stops), docs, strict=True):
+            if len(vectors):
+                expected = read_by_torch(reader, vectors)[gate]
+                np.testing.assert_allclose(part, expected, atol=2e-6)
+
+
+@settings(deadline=None, max_examples=30)
+@given(READERS, documents(at_most=1), st.data())
+def test_reading_goes_on_where_it_stopped(reader, docs, data):
+    (vectors,) = docs
+    cut = data.draw(st.integers(0, len(vectors)))
+    weights = weights_of(reader)
+    first = Pen(weights)
+    begun = first.read(vectors[:cut])
+    state = first.state
+    ended = Pen(weights, state).read(vectors[cut:])
+    found = [
+        np.concatenate(g) for g in zip(*map(gates_of, (begun, ended)), strict=True)
+    ]
+    whole = gates_of(Pen(weights).read(vectors))
+    np.testing.assert_allclose(found, whole, atol=2e-6)
+    for field, again in zip(state, first.state, strict=True):
+        np.testing.assert_array_equal(field, again)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(seed):
+    """Weights with which many tokens write and many hardly do."""
+    reader = make_reader()
+    vectors = np.random.default_rng(seed).normal(size=(80, WIDTH)).astype(np.float32)
+    reader.memory.entity.weight.data *= 60
+    found = Pen(weights_of(reader)).read(vectors)
+    expected = read_by_torch(reader, vectors)
+    written = (found.update + found.overwrite).sum(axis=1)
+    assert (written < FAINT).any()
+    assert (written > 0.1).any()
+    psi = [
+        link_probabilities(torch.tensor(u)[None], torch.tensor(o)[None])
+        for u, o in (gates_of(found)[:2], expected[:2])
+    ]
+    torch.testing.assert_close(*psi, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6])
+def test_saturated_gates_are_never_nan(scale):
+    reader = make_reader(scale=scale)
+    vectors = np.random.default_rng(0).normal(size=(20, WIDTH)).astype(np.float32)
+    assert np.isfinite(gates_of(Pen(weights_of(reader)).read(vectors))).all()
+    order, sizes = packed_order([12, 8])
+    assert np.isfinite(
+        gates_of(read_packed(weights_of(reader), vectors[order], sizes))
+    ).all()
+
+
+@given(arrays(np.float32, (6, 3), elements=st.sampled_from([0, 1, -1, 2.5])))
+def test_a_row_that_comes_again_is_found_again(vectors):
+    first, which = distinct_rows(vectors)
+    np.testing.assert_array_equal(vectors[first[which]], vectors)
+    assert len(first) == len(np.unique(vectors, axis=0))
