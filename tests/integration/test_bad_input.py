@@ -103,7 +103,7 @@ def test_no_gold_clusters(nlp):
     doc.spans["people_1"] = [doc[0:1]]
     bare = [Example(nlp.make_doc(doc.text), doc)]
     with pytest.raises(
-        ValueError, match=r"R006.*first 1 .*'coref_clusters_1'.*refreader convert"
+        ValueError, match=r"R006.*first 1 .*'coref_clusters_1'.*GapCorpus"
     ):
         nlp.initialize(lambda: bare)
 

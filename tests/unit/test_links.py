@@ -10,9 +10,8 @@ from refreader_spacy.model.types import Reading
 
 # Overwrites (T, M), and the part of the rest that updates, 0 and 1 included.
 SHAPES = st.tuples(st.just(2), st.integers(0, 6), st.integers(1, 3))
-GATES = SHAPES.flatmap(
-    lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))
-)
+SHARES = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1)
+GATES = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=SHARES))
 
 
 def gates_of(drawn):
