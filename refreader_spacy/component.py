@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
+import srsly
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
@@ -218,8 +219,9 @@ class RefReader(TrainablePipe):
     def _keep_overrides(self, given: dict[str, Any]) -> RefReader:
         """A setting configured otherwise than the saved pipe's is the user's wish."""
         saved = self.cfg["configured"]
-        self.cfg["configured"] = given["configured"]
-        for name, value in given["configured"].items():
+        wished = self.cfg["configured"] = given["configured"]
+        # Compared as it is saved: spaCy's JSON changes the last digit of some floats.
+        for name, value in srsly.json_loads(srsly.json_dumps(wished)).items():
             if value != saved.get(name, value):
-                self.cfg[name] = value
+                self.cfg[name] = wished[name]
         return self

@@ -68,6 +68,15 @@ def test_an_override_wins_over_a_change_and_leaves_others_alone(reader_nlp, tmp_
     assert (settings["threshold"], settings["spans_prefix"]) == (0.9, "people")
 
 
+def test_a_float_that_json_changes_is_not_an_override(saved, tmp_path):
+    """What is saved as 0.3 is loaded as 0.30000000000000004."""
+    override = {"components": {"refreader": {"threshold": 0.3}}}
+    nlp = spacy.load(saved, config=override)
+    change_settings(nlp, {"threshold": 0.5})
+    nlp.to_disk(tmp_path / "changed")
+    assert settings_of(spacy.load(tmp_path / "changed"))["threshold"] == 0.5
+
+
 def test_weights_survive_to_the_bit(reader_nlp, saved):
     for again in (spacy.load(saved), through_bytes(reader_nlp)):
         np.testing.assert_array_equal(update_gates(again), update_gates(reader_nlp))
