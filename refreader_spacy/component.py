@@ -26,6 +26,7 @@ from refreader_spacy.extensions import (
 )
 from refreader_spacy.model.inference import lookahead, read_docs
 from refreader_spacy.model.types import Reading
+from refreader_spacy.stream import Stream
 from refreader_spacy.training.gold import LossWeights, gold_groups, gold_links
 from refreader_spacy.training.loss import coreference_loss
 
@@ -84,6 +85,7 @@ def make_refreader(
         trace=trace,
         loss_weights=LossWeights(**loss_weights),
         scorer=scorer,
+        tokenizer=nlp.tokenizer,
     )
 
 
@@ -122,11 +124,13 @@ class RefReader(TrainablePipe):
         trace: bool = False,
         loss_weights: LossWeights = PAPER_WEIGHTS,
         scorer: Callable[..., Scores] | None = None,
+        tokenizer: Callable[[str], Doc] | None = None,
     ) -> None:
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
+        self.tokenizer = tokenizer
         self.loss_weights = loss_weights
         self.cfg: dict[str, Any] = {}
         self.threshold = threshold
@@ -140,11 +144,19 @@ class RefReader(TrainablePipe):
         """Does what is read of a token depend on the tokens after it?"""
         return lookahead(self.model)
 
+    def stream(self) -> Stream:
+        """Read a text while it is still coming, with the pipeline's tokenizer."""
+        self._check_trained()
+        return Stream(self, self.tokenizer)
+
     def predict(self, docs: Iterable[Doc]) -> list[Reading]:
         """The memory's history over each Doc, which is left as it is."""
+        self._check_trained()
+        return read_docs(self.model, list(docs))
+
+    def _check_trained(self) -> None:
         if not self.model.attrs.get("trained"):
             raise ValueError(Errors.R002.format(name=self.name))
-        return read_docs(self.model, list(docs))
 
     def set_annotations(self, docs: Sequence[Doc], readings: list[Reading]) -> None:
         """Write clusters, links and, if asked for, the readings themselves."""

@@ -54,6 +54,14 @@ class Errors(metaclass=ErrorsWithCodes):
         "project run coref-only`, after `refreader assets --from DIR`."
     )
     R011 = "{path} has no place for the table. Put {start} and {end} where it goes."
+    R013 = (
+        "There are no articles at {path}. Give a text file, maybe .xz, of biographies: "
+        "a line `= Name =`, then a paragraph a line."
+    )
+    R014 = (
+        "{path} has no line like `= Name =`, so it isn't known where an article begins "
+        "and whom it is about."
+    )
     R012 = (
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
@@ -174,3 +182,40 @@ class Errors(metaclass=ErrorsWithCodes):
         "the same order, or leave out --resume to write the file anew."
     )
     R232 = "{path} is both input and output. Give -o another file."
+
+    # Streams
+    R250 = (
+        "A stream decides on each token as it comes, but the encoder of '{name}' looks "
+        "at the tokens around it. Use a reader with an encoder of single tokens, such "
+        "as the weights that come with the package, refreader-spacy.FixedVectors.v1 or "
+        "spacy.MultiHashEmbed.v2; or read the whole text as one Doc."
+    )
+    R251 = (
+        "The '{name}' component was made without a pipeline, so a stream has no "
+        "tokenizer for strings. Set the stream's tokenizer, or feed Docs or tokens."
+    )
+    R252 = (
+        "This stream is closed: its text has ended. Call reset() to read another text, "
+        "or make a new stream."
+    )
+    R253 = (
+        "A stream needs the architecture refreader-spacy.RefReader.v1, but '{name}' "
+        "has another model. Read whole Docs with it."
+    )
+    R254 = (
+        "The stream can't be saved: {problem}. The meta of a piece should be what JSON "
+        "knows: text, numbers, true and false, None, lists and dicts."
+    )
+    R255 = (
+        "Expected a stream as to_bytes gave it ('{expected}'), but found other data. "
+        "One that another version saved needs that version of refreader-spacy."
+    )
+    R256 = (
+        "The stream was saved with a component named '{name}', but the pipeline has "
+        "only {found}. Load it with the pipeline that it was made with."
+    )
+    R257 = (
+        "The stream was saved with another model: expected arrays of shapes "
+        "{expected}, but found {found}. Load it with the pipeline that it was made "
+        "with."
+    )

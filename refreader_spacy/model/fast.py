@@ -10,7 +10,7 @@ Shapes: T tokens, M memory cells, X input size, H hidden and value size, K key s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp, tanh
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
@@ -194,7 +194,7 @@ class Pen:
         np.tanh(pre, out=pre)
         np.dot(w.heads.weight, pre, out=said)
         said += w.heads.bias
-        entity, reference, use = map(_sigmoid, said[:3].tolist())
+        entity, reference, use = sigmoid(said[:3]).tolist()
         self._remember(entity, reference * entity, out)
 
         # h' = GRU(x, (1 - c) h + c * what the memory holds)
@@ -233,10 +233,10 @@ class Pen:
             decay * (1 - u) * old + u for u, old in zip(update, salience, strict=True)
         ]
         salience[place] += remaining * (1 - decay * self.salience[place])
-        self.salience = salience
         out[0] = update
         out[1, place] = remaining
         out[2] = salience
+        self.salience = out[2].tolist()  # rounded, so that full cells are equally full
 
     def _write(
         self, updated: list[int], update: list[float], place: int, remaining: float
@@ -273,10 +273,7 @@ def _gru_step(inputs: Array, recurrent: Array, state: Array) -> None:
     size = len(state)
     gates = recurrent[: 2 * size]
     gates += inputs[: 2 * size]
-    np.negative(gates, out=gates)
-    np.exp(gates, out=gates)
-    gates += 1
-    np.reciprocal(gates, out=gates)
+    sigmoid(gates)
     candidate = recurrent[2 * size :]
     candidate *= gates[:size]
     candidate += inputs[2 * size :]
@@ -286,5 +283,9 @@ def _gru_step(inputs: Array, recurrent: Array, state: Array) -> None:
     state += candidate
 
 
-def _sigmoid(x: float) -> float:
-    return 0.5 + 0.5 * tanh(0.5 * x)
+def sigmoid(x: Array) -> Array:
+    """In place."""
+    np.negative(x, out=x)
+    np.exp(x, out=x)
+    x += 1
+    return np.reciprocal(x, out=x)

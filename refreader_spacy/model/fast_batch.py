@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refreader_spacy.model.fast import FAINT, Gru, Index, Weights
+from refreader_spacy.model.fast import FAINT, Gru, Index, Weights, sigmoid
 from refreader_spacy.model.types import Array, Reading
 
 
@@ -160,11 +160,3 @@ def gru_step(inputs: Array, recurrent: Array, state: Array) -> Array:
     state *= gates[:, size:]
     state += candidate
     return state
-
-
-def sigmoid(x: Array) -> Array:
-    """In place."""
-    np.negative(x, out=x)
-    np.exp(x, out=x)
-    x += 1
-    return np.reciprocal(x, out=x)

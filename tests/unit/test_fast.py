@@ -113,7 +113,7 @@ def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(seed):
     """Weights with which many tokens write and many hardly do."""
     reader = make_reader()
     vectors = np.random.default_rng(seed).normal(size=(80, WIDTH)).astype(np.float32)
-    reader.memory.entity.weight.data *= 60
+    reader.memory.entity.weight.data *= 200
     found = Pen(weights_of(reader)).read(vectors)
     expected = read_by_torch(reader, vectors)
     written = (found.update + found.overwrite).sum(axis=1)
