@@ -3,7 +3,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow lint format docs help
+.PHONY: run test test-slow lint format pictures docs help
 
 run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.html)
 	$(BIN)/python -m refreader_spacy sample -o output
@@ -24,6 +24,9 @@ lint: $(READY)  ## Check format, code, types and who imports whom
 format: $(READY)  ## Put the code into shape
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+pictures: $(READY)  ## Draw the README's pictures anew
+	$(BIN)/python -m refreader_spacy sample -o docs
 
 docs: $(READY)  ## Renew the generated parts of the README
 	$(BIN)/python -m spacy project document --output README.md

@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from refreader_spacy.component import RefReader
+from refreader_spacy.extensions import register_extensions
 
 if TYPE_CHECKING:
     from refreader_spacy.pictures import render
 
-__all__ = ["RefReader", "render"]
+__all__ = ["RefReader", "register_extensions", "render"]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,6 @@ from refreader_spacy.index import (
     cluster_keys,
     index_of,
 )
-from refreader_spacy.lexicon import token_kinds as token_kinds
 from refreader_spacy.model.types import Array, Reading
 from refreader_spacy.resolve import resolved_text
 
@@ -143,10 +142,12 @@ EXTENSIONS: list[tuple[type[Doc | Token | Span], str, Callable[..., Any]]] = [
 
 
 def register_extensions() -> None:
-    """Make the getters known, except where someone else has already taken the name."""
+    """Make the getters known, except where someone else has already taken the name.
+
+    The pipe does it when it is made, not when it is imported: every spaCy pipeline in
+    the environment imports it, and its user may have extensions of the same names. To
+    read annotated Docs without the pipe, call this first.
+    """
     for owner, name, getter in EXTENSIONS:
         if not owner.has_extension(name):
             owner.set_extension(name, getter=getter)
-
-
-register_extensions()

@@ -8,7 +8,15 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
+from refreader_spacy import register_extensions
+
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def extensions() -> None:
+    """As if a refreader had been made: some tests read Docs without one."""
+    register_extensions()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
 from refreader_spacy.cli.render import render
 from refreader_spacy.cli.sample import sample
+from refreader_spacy.cli.silver import silver
 from refreader_spacy.cli.table import table
 from refreader_spacy.cli.threshold import threshold
 
@@ -43,6 +44,7 @@ for command in (
     sample,
     assets,
     corpus,
+    silver,
     threshold,
     evaluate,
     gap,

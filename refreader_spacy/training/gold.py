@@ -14,6 +14,9 @@ from spacy.training import Example
 from refreader_spacy.model.types import Array
 
 
+UNSURE = "coref_unsure"  # a span group: whether its spans corefer isn't known
+
+
 @dataclass(frozen=True)
 class LossWeights:
     """How much each kind of token pair counts; defaults are the paper's."""
@@ -46,6 +49,7 @@ def gold_links(example: Example, prefix: str, weights: LossWeights) -> GoldLinks
     n_tokens = len(example.predicted)
     mention = np.full(n_tokens, -1)  # which mention each token is in
     entity = np.full(n_tokens, -1)  # which entity
+    unsure = np.zeros(n_tokens, dtype=bool)
     spans = [
         (span.end - span.start, number, span)
         for number, group in enumerate(gold_groups(example, prefix))
@@ -63,6 +67,9 @@ def gold_links(example: Example, prefix: str, weights: LossWeights) -> GoldLinks
     same_entity = (entity[:, None] == entity[None]) & annotated[:, None]
     between = annotated[:, None] & annotated[None]
     weight = np.full((n_tokens, n_tokens), weights.other, dtype=np.float32)
+    for span in example.reference.spans.get(UNSURE, ()):
+        unsure[alignment[span.start : span.end]] = True
+    weight[unsure[:, None] & unsure[None]] = 0.0
     weight[between] = weights.coref * weights.negative_ratio
     weight[same_entity] = weights.coref
     weight[same_mention] = weights.within

@@ -1,6 +1,8 @@
 import gc
 import json
 import pickle
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -226,3 +228,12 @@ def test_names_that_others_took_are_left_to_them(doc):
     assert doc._.resolved_text.startswith("Ismael told Captain Ahab Captain Ahab")
     assert Token.has_extension("coref_clusters")
     assert Span.has_extension("coref_cluster")
+
+
+def test_names_are_free_until_a_reader_is_made() -> None:
+    """Every pipeline in the environment imports us, and may have the same names."""
+    code = (
+        "import spacy, refreader_spacy; from spacy.tokens import Doc; "
+        "spacy.blank('en'); Doc.set_extension('resolved_text', default='mine')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

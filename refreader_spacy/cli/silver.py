@@ -1,0 +1,77 @@
+"""`refreader silver`: a training corpus from biographies that nobody annotated."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.tokens import DocBin
+
+from refreader_spacy.assets import whole
+from refreader_spacy.cli.pipeline import progress
+from refreader_spacy.errors import Errors
+from refreader_spacy.training.silver import (
+    Silver,
+    given_names,
+    read_articles,
+    silver_doc,
+    silver_examples,
+)
+
+LOOKED_AT = 3  # examples that are printed
+
+
+def silver(
+    articles: Annotated[
+        Path, typer.Argument(help="Biographies: a line `= Name =`, then paragraphs.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="A .spacy file.")],
+    limit: Annotated[int, typer.Option(help="How many examples to make.")] = 16000,
+    seed: Annotated[int, typer.Option(help="Of all random choices.")] = 0,
+) -> None:
+    """Make coreference examples from biographies, where each says whom it is about.
+
+    They are good to start from, not to end with: train on them first, then on GAP.
+
+    Example: refreader silver assets/wiki_bio/wiki_bio.txt.xz -o corpus/silver.spacy
+    """
+    if not articles.exists():
+        raise ValueError(Errors.R013.format(path=articles))
+    texts = list(read_articles(articles))
+    if not texts:
+        raise ValueError(Errors.R014.format(path=articles))
+    random.Random(seed).shuffle(texts)
+    nlp = spacy.blank("en")
+    made = silver_examples(nlp, texts, given_names(texts), seed)
+    examples = list(progress(islice(made, limit), "Examples", limit))
+    docs = DocBin()
+    for example in examples:
+        docs.add(silver_doc(nlp, example))
+    with whole(output) as draft:
+        docs.to_disk(draft)
+    typer.echo(report(examples))
+    typer.echo(f"written to {output}")
+
+
+def report(examples: list[Silver]) -> str:
+    """How many of what, and a few to look at."""
+    counts = Counter((example.kind, example.gender) for example in examples)
+    lines = [f"{kind} {gender}: {n}" for (kind, gender), n in sorted(counts.items())]
+    first = sum(example.person < example.other for example in examples)
+    lines.append(f"person before other: {first} of {len(examples)}")
+    return "\n".join([*lines, *(marked(e) for e in examples[:LOOKED_AT])])
+
+
+def marked(example: Silver) -> str:
+    """The text with its three mentions in brackets."""
+    words = list(example.words)
+    for name in ("pronoun", "person", "other"):
+        start, end = getattr(example, name)
+        words[start] = f"[{name}: {words[start]}"
+        words[end - 1] += "]"
+    return "- " + " ".join(words)
