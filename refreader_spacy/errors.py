@@ -150,8 +150,8 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R223 = (
         "Expected gold entities in the Doc's span groups '{prefix}_1', '{prefix}_2', "
-        "..., but it has only the groups {found}. Set gold to their prefix, or to a Doc "
-        "that has them."
+        "..., but it has only the groups {found}. Set gold to their prefix, or to a "
+        "Doc that has them."
     )
     R224 = (
         "The gold Doc should have the same text as the one to draw, which starts with "

@@ -13,7 +13,6 @@ from spacy.training import Example
 
 from refreader_spacy.model.types import Array
 
-
 UNSURE = "coref_unsure"  # a span group: whether its spans corefer isn't known
 
 

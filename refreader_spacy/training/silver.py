@@ -1,8 +1,9 @@
 """Coreference labels for free: a biography says again and again who it is about.
 
-A window of sentences in which the article's person and somebody else are named gives an
-example like GAP's. Natural: a pronoun of the person's gender is taken to mean the person.
-Replaced: a later mention of the person becomes the pronoun, so the label is certain.
+A window of sentences in which the article's person and somebody else are named gives
+an example like GAP's. Natural: a pronoun of the person's gender is taken to mean the
+person. Replaced: a later mention of the person becomes the pronoun, so the label is
+certain.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Literal, NamedTuple
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from refreader_spacy.lexicon import CLITICS
+from refreader_spacy.lexicon import words as listed
 from refreader_spacy.training.gold import UNSURE
 
 Gender = Literal["M", "F"]
@@ -38,18 +41,18 @@ SWAPS = dict(
     ]
     for pair in ((b, a), (a, b))
 )
-TAKES_OBJECT = frozenset(
+TAKES_OBJECT = listed(
     "of to with for by from about against told gave joined married succeeded beat met "
-    "defeated replaced asked named appointed called".split()
+    "defeated replaced asked named appointed called"
 )
-NOT_A_NAME = frozenset(
+NOT_A_NAME = listed(
     "The A An In On At He She His Her It Its They Their After Before During When While "
-    "From For By With As Of To And But Or If This That These Those There Then Since Born "
-    "January February March April May June July August September October November "
+    "From For By With As Of To And But Or If This That These Those There Then Since "
+    "Born January February March April May June July August September October November "
     "December Monday Tuesday Wednesday Thursday Friday Saturday Sunday University "
     "College School League Cup World War National State City County Party House Club "
     "Award Church Army Navy Royal Street Park River American British English French "
-    "German St Sir Lord Lady Dr Mr Mrs Ms President King Queen Prince Princess".split()
+    "German St Sir Lord Lady Dr Mr Mrs Ms President King Queen Prince Princess"
 )
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 MIN_TOKENS, MAX_TOKENS = 25, 170  # about what GAP's texts have
@@ -95,7 +98,7 @@ class Silver:
 
 
 def read_articles(path: Path) -> Iterator[Article]:
-    """Articles of a text file, maybe compressed: a line `= Title =`, then paragraphs."""
+    """Articles of a text, maybe compressed: a line `= Title =`, then paragraphs."""
     article: Article | None = None
     opened = lzma.open if path.suffix == ".xz" else open
     with opened(path, "rt", encoding="utf8") as lines:
@@ -213,7 +216,7 @@ def _examples(
 def _replaced(example: Silver) -> Silver:
     """Put a pronoun where `example.pronoun` names the person."""
     words, (start, end) = example.words, example.pronoun
-    possessive = words[end : end + 1] in (["'s"], ["’s"])
+    possessive = end < len(words) and words[end] in CLITICS
     end += possessive
     if possessive:
         form = "possessive"

@@ -13,8 +13,14 @@ from refreader_spacy.training.silver import (
     silver_examples,
 )
 
-TEXT = """= Edda Marlow =
-Edda Marlow was a baker in the small town of Lunde by the sea, where she was born, and her bread was known along the whole coast. Her friend Greta Holt joined Marlow in the shop. Together they opened three more, and Greta Holt sold what Marlow had made.
+MARLOW = (
+    "Edda Marlow was a baker in the small town of Lunde by the sea, where she was "
+    "born, and her bread was known along the whole coast. Her friend Greta Holt joined "
+    "Marlow in the shop. Together they opened three more, and Greta Holt sold what Marlow had "
+    "made."
+)
+TEXT = f"""= Edda Marlow =
+{MARLOW}
 
 = Edda Quist =
 Edda Quist wrote songs. She sang them herself, and her voice was high. She died young.
