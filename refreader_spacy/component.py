@@ -20,10 +20,11 @@ from refreader_spacy.decode import decode
 from refreader_spacy.errors import Errors
 from refreader_spacy.extensions import (
     read_trace,
-    token_kinds,
+    register_extensions,
     write_clusters,
     write_trace,
 )
+from refreader_spacy.lexicon import token_kinds
 from refreader_spacy.model.inference import lookahead, read_docs
 from refreader_spacy.model.types import Reading
 from refreader_spacy.stream import Stream
@@ -126,6 +127,7 @@ class RefReader(TrainablePipe):
         scorer: Callable[..., Scores] | None = None,
         tokenizer: Callable[[str], Doc] | None = None,
     ) -> None:
+        register_extensions()
         self.vocab = vocab
         self.model = model
         self.name = name

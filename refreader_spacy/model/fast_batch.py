@@ -42,10 +42,12 @@ def read_packed(weights: Weights, vectors: Array, sizes: Sequence[int]) -> Readi
     batch = Batch(weights, sizes[0])
     projected, which = weights.project(vectors)
     start = 0
+    inputs = np.empty((sizes[0], projected.shape[1]), np.float32)  # (B, 4H)
     with np.errstate(over="ignore"):  # a gate that is closed for good
         for size in sizes:
             stop = start + size
-            batch.step(projected[which[start:stop]], gates[:, start:stop])
+            np.take(projected, which[start:stop], 0, out=inputs[:size], mode="clip")
+            batch.step(inputs[:size], gates[:, start:stop])
             start = stop
     return Reading(*gates)
 
@@ -58,6 +60,9 @@ class Batch:
         self.hidden, self.keys, self.values, self.salience = (
             np.repeat(first[None], n_docs, axis=0) for first in weights.initial
         )
+        # Large arrays are made once: asking the system for memory takes time
+        self._pre, self._mixed = np.empty_like(self.hidden), np.empty_like(self.hidden)
+        self._recurrent = np.empty((n_docs, len(weights.recurrent)), np.float32)
 
     def step(self, inputs: Array, out: Array) -> None:
         """Read the next token of each document that has one.
@@ -69,7 +74,9 @@ class Batch:
         if n_docs < len(self.hidden):
             self.hidden, self.salience = self.hidden[:n_docs], self.salience[:n_docs]
             self.keys, self.values = self.keys[:n_docs], self.values[:n_docs]
-        pre = self.hidden @ w.pre_hidden.T  # (B, H)
+        pre, mixed = self._pre[:n_docs], self._mixed[:n_docs]  # (B, H)
+        recurrent = self._recurrent[:n_docs]  # (B, 3H)
+        np.matmul(self.hidden, w.pre_hidden.T, out=pre)
         pre += inputs[:, :size]
         np.tanh(pre, out=pre)
         said = w.heads(pre)
@@ -77,13 +84,14 @@ class Batch:
         self._remember(pre, said, entity, reference * entity, out)
 
         # h' = GRU(x, (1 - c) h + c * what the memory holds)
-        mixed = np.matmul(self.salience[:, None], self.values)[:, 0]  # (B, H)
+        np.einsum("bm,bmh->bh", self.salience, self.values, out=mixed)
         mixed -= self.hidden
         mixed *= np.minimum(use, self.salience.sum(axis=1, keepdims=True))
         mixed += self.hidden
-        recurrent = mixed @ w.recurrent.T  # (B, 3H)
+        np.matmul(mixed, w.recurrent.T, out=recurrent)
         recurrent[:, 2 * size :] += w.candidate_bias
-        self.hidden = gru_step(inputs[:, size:], recurrent, mixed)
+        gru_step(inputs[:, size:], recurrent, mixed)
+        self.hidden, self._mixed = mixed, self.hidden
 
     def _remember(
         self, pre: Array, said: Array, entity: Array, reference: Array, out: Array
@@ -92,7 +100,7 @@ class Batch:
         w, salience = self.weights, self.salience
         update, overwrite, _ = out
         query = w.query(np.tanh(said[:, 3 : 3 + w.key_size]))  # (B, K)
-        scores = np.matmul(self.keys, query[..., None])[..., 0]  # (B, M)
+        scores = np.einsum("bmk,bk->bm", self.keys, query)  # (B, M)
         scores += w.link_bias
         highest = scores.max(axis=1, keepdims=True, initial=0.0)
         match = np.exp(scores - highest)

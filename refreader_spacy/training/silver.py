@@ -56,6 +56,7 @@ NOT_A_NAME = listed(
 )
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 MIN_TOKENS, MAX_TOKENS = 25, 170  # about what GAP's texts have
+PERSON_FIRST = 0.4  # of the examples that name the person first, as most do, are kept
 CLEAR = 4  # one gender's pronouns must outnumber the other's by this
 
 
@@ -121,7 +122,7 @@ def given_names(articles: Iterable[Article]) -> dict[str, Gender]:
         if gender and article.names:
             counts.setdefault(article.names[0], Counter())[gender] += 1
     genders = {name: _clear(n["M"], n["F"], least=2) for name, n in counts.items()}
-    return {name: gender for name, gender in genders.items() if gender}
+    return {name: g for name, g in genders.items() if g and name not in NOT_A_NAME}
 
 
 def silver_examples(
@@ -143,6 +144,8 @@ def silver_examples(
             if not MIN_TOKENS <= len(doc) <= MAX_TOKENS:
                 continue
             for example in _examples(doc, article, gender, given, rng):
+                if example.person < example.other and rng.random() >= PERSON_FIRST:
+                    continue
                 if gender == "M" and rng.random() < 0.5:
                     yield _turned(example, by_gender["F"], given, rng)
                 else:

@@ -16,8 +16,8 @@ from refreader_spacy.training.silver import (
 MARLOW = (
     "Edda Marlow was a baker in the small town of Lunde by the sea, where she was "
     "born, and her bread was known along the whole coast. Her friend Greta Holt joined "
-    "Marlow in the shop. Together they opened three more, and Greta Holt sold what Marlow had "
-    "made."
+    "Marlow in the shop. Together they opened three more, and Greta Holt sold what "
+    "Marlow had made."
 )
 TEXT = f"""= Edda Marlow =
 {MARLOW}
