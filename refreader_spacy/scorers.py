@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
 
@@ -18,7 +19,7 @@ from refreader_spacy.gap import GAP_KEYS, Answer, Gender
 from refreader_spacy.gap_metric import Decision, score_card
 from refreader_spacy.metrics import METRICS, cluster_scores, conll_f1
 from refreader_spacy.model.types import Reading
-from refreader_spacy.thresholds import Sweep, threshold_sweep
+from refreader_spacy.thresholds import Sweep, calibrated_threshold, threshold_sweep
 
 Scores = dict[str, Any]
 Scorer = Callable[..., Scores]
@@ -103,17 +104,16 @@ def gap_probabilities(examples: Iterable[Example]) -> list[GapLinks]:
     return [_gap_links(example) for example in examples if _is_gap(example)]
 
 
-def best_threshold(
-    rows: Sequence[GapLinks], smoothing: float = 0.0
-) -> tuple[float, float]:
-    """The threshold with the highest F1, and that F1.
-
-    smoothing (float): Choose by the mean F1 of thresholds that differ at most by this
-        in logarithm: with few rows, the highest single point is often luck.
-    """
+def best_threshold(rows: Sequence[GapLinks]) -> tuple[float, float]:
+    """The threshold with the highest F1, and that F1."""
     sweep = _sweep(rows)
-    best = np.argmax(sweep.smooth_f1(smoothing) if smoothing else sweep.f1)
+    best = np.argmax(sweep.f1)
     return float(sweep.threshold[best]), float(sweep.f1[best])
+
+
+def steady_threshold(rows: Sequence[GapLinks]) -> float:
+    """A threshold for other rows than these: it doesn't follow every accident."""
+    return calibrated_threshold(*_decisions(rows))
 
 
 def score_clusters(
@@ -184,7 +184,14 @@ def _link_probability(
 
 
 def _sweep(rows: Sequence[GapLinks]) -> Sweep:
-    return threshold_sweep(
+    return threshold_sweep(*_decisions(rows))
+
+
+def _decisions(
+    rows: Sequence[GapLinks],
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The probabilities of all A and B, and whether they corefer."""
+    return (
         np.array([p for row in rows for p in (row.p_a, row.p_b)]),
         np.array([gold for row in rows for gold in (row.a_gold, row.b_gold)]),
     )

@@ -15,9 +15,8 @@ from refreader_spacy.cli.pipeline import annotate, find_reader, progress, read_e
 from refreader_spacy.component import RefReader
 from refreader_spacy.errors import Errors
 from refreader_spacy.extensions import read_trace
-from refreader_spacy.scorers import best_threshold, gap_probabilities
+from refreader_spacy.scorers import gap_probabilities, steady_threshold
 
-SMOOTHING = 0.3  # in log-probability; see best_threshold
 CANDIDATES = np.geomspace(0.005, 0.9, 25)  # for clusters, which need a decoding each
 
 
@@ -27,8 +26,8 @@ def threshold(
 ) -> None:
     """Find the threshold that is best on validation data, and store it in the pipeline.
 
-    On GAP's rows it is the one with the highest F1, smoothed over its neighbours; on
-    other data the one with the highest CoNLL F1 of clusters.
+    On GAP's rows it is the one with the highest expected F1, once the probabilities are
+    calibrated; on other data the one with the highest CoNLL F1 of clusters.
 
     Example: refreader threshold training/glove/1/model-best corpus/dev.spacy
     """
@@ -39,8 +38,8 @@ def threshold(
     annotate(nlp, examples)
     rows = gap_probabilities(examples)
     if rows:
-        best, f1 = best_threshold(rows, SMOOTHING)
-        metric = "GAP F1"
+        reader.threshold = best = steady_threshold(rows)
+        metric, f1 = "GAP F1", reader.score(examples)["gap_f"]
     else:
         best, f1 = best_for_clusters(reader, examples)
         metric = "CoNLL F1"
