@@ -1,0 +1,247 @@
+"""How fast we read, and in how much memory: one command, one core, CPU time.
+
+    OMP_NUM_THREADS=1 python benchmarks/speed.py --data ../shared/data
+
+Short texts are GAP's test texts, from raw text; the long one is a novel, of which
+growing prefixes are read as one Doc, and the whole also as a stream. Writes
+metrics/speed.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import spacy
+import srsly
+from spacy.language import Language
+
+from refreader_spacy.component import RefReader
+from refreader_spacy.decode import Cluster, decode
+from refreader_spacy.events import ClusterFinished
+from refreader_spacy.lexicon import token_kinds
+
+PREFIXES = (1_000, 4_000, 16_000, 64_000)  # words
+PIECE = 20  # words that a stream is fed at a time
+TARGETS = {
+    "gap.words_per_second": (">=", 20_000),
+    "one.median_ms": ("<=", 8),
+    "one.p99_ms": ("<=", 20),
+    "novel.slowdown": ("<=", 1.2),
+    "novel.peak_mb": ("<=", 50),
+    "stream.slowdown": ("<=", 1.2),
+    "stream.peak_mb": ("<=", 50),
+    "stream.p99_ms": ("<=", 5),
+    "processes.speedup": (">=", 1.7),
+    "agreement.different_clusters": ("<=", 0),
+    "agreement.largest_difference": ("<=", 1e-4),
+}
+
+
+def main() -> None:
+    """Measure everything, print it beside what was aimed for, and write it down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--model", help="a pipeline; default: the package's weights")
+    parser.add_argument("--limit", type=int, help="GAP texts to read; default: all")
+    parser.add_argument("--words", type=int, help="of the novel; default: all")
+    parser.add_argument("--output", type=Path, default=Path("metrics/speed.json"))
+    args = parser.parse_args()
+    nlp = load(args.model)
+    texts = gap_texts(args.data / "gap" / "gap-test.tsv", args.limit)
+    novel = (args.data / "novels" / "moby_dick.txt").read_text("utf8")
+    novel = prefix(novel, args.words or len(novel))
+    nlp.max_length = len(novel) + 1
+    results = {
+        "gap": many_texts(nlp, texts),
+        "one": one_by_one(nlp, texts[:500]),
+        "processes": two_processes(nlp, texts),
+        "agreement": agreement(nlp, texts),
+        "novel": whole_novel(nlp, novel),
+        "stream": streamed_novel(nlp, novel),
+    }
+    for name, (sign, target) in TARGETS.items():
+        section, field = name.split(".")
+        found = results[section][field]
+        met = found >= target if sign == ">=" else found <= target
+        print(
+            f"{name:30} {found:12.4g}   {sign} {target:<8g} {'' if met else 'MISSED'}"
+        )
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    srsly.write_json(args.output, results)
+    print(f"Written to {args.output}")
+
+
+def load(name: str | None) -> Language:
+    """A pipeline by name, or a blank one with the weights in the package."""
+    nlp = spacy.load(name) if name else spacy.blank("en")
+    if not name:
+        nlp.add_pipe("refreader")
+    return nlp
+
+
+def gap_texts(path: Path, limit: int | None) -> list[str]:
+    with path.open(encoding="utf8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [row["Text"] for row in islice(rows, limit)]
+
+
+def prefix(text: str, n_words: int) -> str:
+    """The first words of a text, with its line breaks."""
+    stop = 0
+    for _ in range(n_words):
+        while stop < len(text) and text[stop].isspace():
+            stop += 1
+        while stop < len(text) and not text[stop].isspace():
+            stop += 1
+    return text[:stop]
+
+
+def seconds(action: Callable[[], Any], repeat: int = 3) -> float:
+    """CPU time, the least of several: what else the machine does only adds to it."""
+    times = []
+    for _ in range(repeat):
+        started = time.process_time()
+        action()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+def many_texts(nlp: Language, texts: list[str]) -> dict[str, float]:
+    n_words = sum(len(text.split()) for text in texts)
+    taken = seconds(lambda: list(nlp.pipe(texts, batch_size=1000)))
+    make_docs = seconds(lambda: [nlp.make_doc(text) for text in texts])
+    return {
+        "texts": len(texts),
+        "words": n_words,
+        "words_per_second": n_words / taken,
+        "share_of_tokenizer": make_docs / taken,
+    }
+
+
+def one_by_one(nlp: Language, texts: list[str]) -> dict[str, float]:
+    taken = [1000 * seconds(lambda text=text: nlp(text)) for text in texts]
+    return {
+        "median_ms": float(np.median(taken)),
+        "p99_ms": float(np.quantile(taken, 0.99)),
+    }
+
+
+def two_processes(nlp: Language, texts: list[str]) -> dict[str, float]:
+    """Wall-clock time, with so many texts that starting a process counts little."""
+    texts = texts * max(1, 2000 // len(texts))
+    taken = []
+    for n_process in (1, 2):
+        started = time.perf_counter()
+        for _ in nlp.pipe(texts, batch_size=250, n_process=n_process):
+            pass
+        taken.append(time.perf_counter() - started)
+    return {"speedup": taken[0] / taken[1]}
+
+
+def agreement(nlp: Language, texts: list[str]) -> dict[str, float]:
+    """Our quick way of reading against the plain one, in torch."""
+    pipe = find_reader(nlp)
+    docs = [nlp.make_doc(text) for text in texts]
+    different, largest = 0, 0.0
+    plain = [pipe.model.predict(docs[i : i + 64]) for i in range(0, len(docs), 64)]
+    for doc, quickly, plainly in zip(
+        docs, pipe.predict(docs), (x for some in plain for x in some), strict=True
+    ):
+        kinds = token_kinds(doc)
+        found = decode(quickly, pipe.threshold, kinds)
+        expected = decode(plainly, pipe.threshold, kinds)
+        if [c.mentions for c in found] != [c.mentions for c in expected]:
+            different += 1
+        else:
+            gaps = np.subtract(probabilities(found), probabilities(expected))
+            largest = max(largest, float(np.abs(gaps).max(initial=0)))
+    return {"different_clusters": different, "largest_difference": largest}
+
+
+def probabilities(clusters: list[Cluster]) -> list[float]:
+    return [link.probability for cluster in clusters for link in cluster.links]
+
+
+def whole_novel(nlp: Language, novel: str) -> dict[str, Any]:
+    """As one Doc; time and memory are of the component alone, without the tokenizer."""
+    pipe = find_reader(nlp)
+    per_word = {}
+    n_words = len(novel.split())
+    peak = 0.0
+    for size in [*(size for size in PREFIXES if size < n_words), n_words]:
+        doc = nlp.make_doc(prefix(novel, size))
+        pipe(doc)
+        before = forget_peak()
+        taken = seconds(lambda doc=doc: pipe(doc), repeat=3 if size < 10_000 else 1)
+        peak = peak_mb() - before
+        per_word[size] = 1e6 * taken / size
+    return {
+        "microseconds_per_word": per_word,
+        "slowdown": per_word[n_words] / per_word[min(per_word)],
+        "peak_mb": peak,
+    }
+
+
+def streamed_novel(nlp: Language, novel: str) -> dict[str, float]:
+    """From raw text in small pieces. The vocab grows with the text, so it is read once
+    before memory is measured."""
+    for _ in nlp.pipe([novel], disable=nlp.pipe_names):
+        pass
+    before = forget_peak()
+    stream = find_reader(nlp).stream()
+    taken, n_words, n_clusters = [], [], 0
+    for piece in pieces(novel):
+        started = time.process_time()
+        events = stream.feed(piece)
+        taken.append(time.process_time() - started)
+        n_words.append(len(piece.split()))
+        n_clusters += sum(isinstance(event, ClusterFinished) for event in events)
+    first = int(np.searchsorted(np.cumsum(n_words), 1000)) + 1
+    start = sum(taken[:first]) / sum(n_words[:first])
+    return {
+        "microseconds_per_word": 1e6 * sum(taken) / sum(n_words),
+        "slowdown": sum(taken) / sum(n_words) / start,
+        "p99_ms": 1000 * float(np.quantile(taken, 0.99)),
+        "peak_mb": peak_mb() - before,
+        "clusters": n_clusters,
+    }
+
+
+def pieces(text: str) -> Iterator[str]:
+    words = text.split(" ")
+    for start in range(0, len(words), PIECE):
+        yield " ".join(words[start : start + PIECE]) + " "
+
+
+def find_reader(nlp: Language) -> RefReader:
+    return next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, RefReader))
+
+
+def forget_peak() -> float:
+    """Start to watch for the peak of memory; what is used now, in MB."""
+    Path("/proc/self/clear_refs").write_text("5", "ascii")
+    return memory_mb("VmRSS")
+
+
+def peak_mb() -> float:
+    return memory_mb("VmHWM")
+
+
+def memory_mb(field: str) -> float:
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    (line,) = [line for line in lines if line.startswith(f"{field}:")]
+    return int(line.split()[1]) / 1024
+
+
+if __name__ == "__main__":
+    main()
