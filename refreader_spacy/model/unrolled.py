@@ -17,6 +17,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+tanh_gradient = torch.ops.aten.tanh_backward.default
+sigmoid_gradient = torch.ops.aten.sigmoid_backward.default
+
 
 class Weights(NamedTuple):
     """The parameters that the loop reads, weights before their biases."""
@@ -79,17 +82,14 @@ class Gru:
 
     def backward(self, d_new: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """RETURNS: The gradients of the inputs, of the projection and of the state."""
-        size = self.state.shape[-1]
         d_state = d_new * self.keep
-        d_inputs = d_new.new_empty(*d_new.shape[:-1], 3 * size)
-        d_reset, d_keep, d_candidate = d_inputs.split(size, dim=-1)
-        torch.sub(d_new, d_state, out=d_candidate)
-        d_candidate.sub_(d_candidate * self.candidate.square())
-        torch.mul(d_candidate, self.last, out=d_reset)
-        torch.mul(d_new, self.state - self.candidate, out=d_keep)
-        d_inputs[..., : 2 * size].mul_(self.gates - self.gates.square())
-        d_recurrent = d_inputs.clone()
-        d_recurrent[..., 2 * size :].mul_(self.reset)
+        d_candidate = tanh_gradient(d_new - d_state, self.candidate)
+        d_gates = torch.cat(
+            [d_candidate * self.last, d_new * (self.state - self.candidate)], dim=-1
+        )
+        d_gates = sigmoid_gradient(d_gates, self.gates)
+        d_inputs = torch.cat([d_gates, d_candidate], dim=-1)
+        d_recurrent = torch.cat([d_gates, d_candidate * self.reset], dim=-1)
         return d_inputs, d_recurrent, d_state
 
 
@@ -223,7 +223,7 @@ class Step:
         d_summary = self.amount * d_mixed
         d_hidden = d_mixed - d_summary
         d_total = d_amount * self.scarce
-        d_use = (d_amount - d_total) * self.use * (1 - self.use)
+        d_use = sigmoid_gradient(d_amount - d_total, self.use)
         d_salience = d.salience + d_total
         d_salience += (self.values.new @ d_summary[..., None]).squeeze(dim=-1)
         d_new_values = torch.addcmul(
@@ -257,21 +257,21 @@ class Step:
         d_keys.addcmul_(self.d_scores[..., None], self.query[:, None])
         self.d_query = (self.d_scores[:, None] @ before.keys).squeeze(dim=1)
 
-        self.d_key_out = d_key * (1 - self.key_out.square())
+        self.d_key_out = tanh_gradient(d_key, self.key_out)
         d_key_in = torch.addmm(d_key, self.d_key_out, w.key)
         self.d_heads = torch.cat(
             [
-                d_entity * self.entity * (1 - self.entity),
-                d_reference * self.entity * self.known * (1 - self.known),
-                (self.d_query @ w.query) * (1 - self.query_in.square()),
-                d_key_in * (1 - self.key_in.square()),
-                d_value * (1 - self.value.square()),
+                sigmoid_gradient(d_entity, self.entity),
+                sigmoid_gradient(d_reference * self.entity, self.known),
+                tanh_gradient(self.d_query @ w.query, self.query_in),
+                tanh_gradient(d_key_in, self.key_in),
+                tanh_gradient(d_value, self.value),
                 d_use,
             ],
             dim=-1,
         )
         d_pre = _dropped(self.d_heads @ w.heads, fixed.drop_pre, self.place)
-        self.d_pre_input = d_pre - d_pre * self.bare.square()
+        self.d_pre_input = tanh_gradient(d_pre, self.bare)
         d_recalled = self.d_pre_input @ w.pre
         d_hidden += _dropped(d_recalled, fixed.drop_hidden, self.place)
         return Carried(d_hidden, d_keys, d_values, d_salience)

@@ -36,7 +36,7 @@ def paths_of(paths: dict[str, str | None]) -> dict[str, str | None]:
     return {f"paths.{name}": value for name, value in paths.items()}
 
 
-# The vectors that incremental.cfg goes on with are inside its model, not the pipeline's.
+# The vectors that incremental.cfg goes on with are inside its model.
 @pytest.mark.filterwarnings("ignore:.*W113")
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_a_config_takes_two_steps(path: Path, paths, tmp_path):
