@@ -17,6 +17,7 @@ from refreader_spacy.cli.sample import sample
 from refreader_spacy.cli.silver import silver
 from refreader_spacy.cli.table import table
 from refreader_spacy.cli.threshold import threshold
+from refreader_spacy.cli.weights import weights
 
 
 class OneLineErrors(TyperGroup):
@@ -49,5 +50,6 @@ for command in (
     evaluate,
     gap,
     table,
+    weights,
 ):
     app.command()(command)

@@ -93,7 +93,11 @@ def decode_by_hand(read, threshold, kinds):
         mentions[-1].append(j)
         owner[j] = len(mentions) - 1
         i = best(j, [t for t in owner if owner[t] != owner[j]])
-        if i is not None and (links[-1] is None or psi[i, j] > links[-1][0]):
+        if (
+            i is not None
+            and psi[i, j] >= np.float64(read.overwrite[j]).sum()
+            and (links[-1] is None or psi[i, j] > links[-1][0])
+        ):
             links[-1] = (psi[i, j], owner[i])
 
     spans = [(tokens[0], tokens[-1] + 1) for tokens in mentions]

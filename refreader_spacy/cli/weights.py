@@ -1,0 +1,33 @@
+"""`refreader weights`: from a trained pipeline to weights of the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+
+from refreader_spacy.assets import whole
+from refreader_spacy.cli.pipeline import find_reader
+from refreader_spacy.model.packaged import write_packaged
+
+
+def weights(
+    model: Annotated[Path, typer.Argument(help="A trained pipeline.")],
+    output: Annotated[Path, typer.Argument(help="A folder, named as the reader.")],
+) -> None:
+    """Put a trained reader's weights, at half precision, where the package keeps them.
+
+    For the maintainers of this package. Its default threshold is in component.py.
+
+    Example: refreader weights training/incremental/1/model-best
+    refreader_spacy/weights/en_gap_1
+    """
+    nlp = spacy.load(model)
+    reader = find_reader(nlp)
+    config = nlp.config.interpolate()["components"][reader.name]["model"]
+    with whole(output) as draft:
+        write_packaged(reader.model, config, draft)
+    size = sum(file.stat().st_size for file in output.iterdir())
+    typer.echo(f"{output}: {size / 1e6:.1f} MB, threshold {reader.threshold:.4f}")
