@@ -137,8 +137,9 @@ class Decoder:
         mention.end = token + 1
         if self.owners:
             best = latest_argmax(links[: len(self.owners)])
-            # A token that is rather something new links to nothing
-            enough = max(self.threshold, float((written - update).sum()))
+            # A name that is rather somebody new links to nothing; a pronoun is never
+            new = 0.0 if alone else float((written - update).sum())
+            enough = max(self.threshold, new)
             if links[best] >= enough and links[best] > mention.probability:
                 mention.antecedent = self.owners[best]
                 mention.probability = float(links[best])
@@ -193,8 +194,8 @@ class Decoder:
 def decode(reading: Reading, threshold: float, kinds: Kinds) -> list[Cluster]:
     """The clusters of a document in the order of their first mention, singletons too.
 
-    threshold (float): A token is in a mention, and a link counts, from here; a link
-        must also be at least as likely as that the token is something new.
+    threshold (float): A token is in a mention, and a link counts, from here; except for
+        pronouns, it must also be at least as likely as that the token is something new.
     kinds (Kinds): Each token's TokenKind (T,).
     """
     _, n_cells = reading.update.shape

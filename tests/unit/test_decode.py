@@ -95,7 +95,7 @@ def decode_by_hand(read, threshold, kinds):
         i = best(j, [t for t in owner if owner[t] != owner[j]])
         if (
             i is not None
-            and psi[i, j] >= np.float64(read.overwrite[j]).sum()
+            and (kinds[j] == ALONE or psi[i, j] >= np.float64(read.overwrite[j]).sum())
             and (links[-1] is None or psi[i, j] > links[-1][0])
         ):
             links[-1] = (psi[i, j], owner[i])
