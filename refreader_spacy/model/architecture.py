@@ -5,7 +5,8 @@ Shapes: N tokens of all documents, T tokens of one, M memory cells, X input size
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -16,11 +17,12 @@ from spacy.tokens import Doc
 from thinc.api import (
     ArgsKwargs,
     Model,
-    PyTorchWrapper_v3,
+    PyTorchShim,
     chain,
     torch2xp,
     xp2torch,
 )
+from thinc.layers.pytorchwrapper import forward
 from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
@@ -68,19 +70,50 @@ def build_refreader_v1(
         dropout=dropout,
         tolerance=tolerance,
     )
-    layer: Model[Vectors, Readings] = PyTorchWrapper_v3(
-        reader,
-        convert_inputs=_pack,
-        convert_outputs=_unpack,
-        serialize_model=_tensors_to_bytes,
-        deserialize_model=_tensors_from_bytes,
+    layer: Model[Vectors, Readings] = Model(
+        "reader",
+        forward,
+        init=_reset,
+        dims={"nI": width, "nO": None},
+        attrs={
+            "convert_inputs": _pack,
+            "convert_outputs": _unpack,
+            "temperature": 1.0,
+            "weights": _weights,
+        },
+        shims=[
+            ReaderShim(
+                reader,
+                serialize_model=_tensors_to_bytes,
+                deserialize_model=_tensors_from_bytes,
+            )
+        ],
     )
-    layer.name = "reader"
-    layer.attrs["temperature"] = 1.0
-    layer.attrs["weights"] = _weights
-    layer.set_dim("nI", width)
-    layer.init = _reset
     return chain(tok2vec, layer)
+
+
+class ReaderShim(PyTorchShim):
+    """Thinc's seam to torch, with the averaged weights that Thinc's own passes by.
+
+    The optimizer files averages under (shim, name); Thinc looks for another key, so
+    `use_averages` has no effect on its torch models.
+    """
+
+    @contextmanager
+    def use_params(self, params: dict[Any, Any]) -> Iterator[None]:
+        """Put averages in the weights' place for a while."""
+        weights = dict(self._model.named_parameters())
+        averages = {n: params[self.id, n] for n in weights if (self.id, n) in params}
+        kept = {name: weights[name].detach().clone() for name in averages}
+        with torch.no_grad():
+            for name, average in averages.items():
+                weights[name].copy_(xp2torch(average))
+        try:
+            yield
+        finally:
+            with torch.no_grad():
+                for name, value in kept.items():
+                    weights[name].copy_(value)
 
 
 def _reset(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import spacy
+import torch
 from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Adam, fix_random_seed
@@ -148,3 +149,18 @@ def test_a_seed_gives_the_same_weights(nlp, examples):
     first, second = (nlp.get_pipe("refreader").predict(docs) for nlp in (one, other))
     for reading, again in zip(first, second, strict=True):
         np.testing.assert_array_equal(reading.update, again.update)
+
+
+def test_averaged_weights_are_used_for_a_while(reader_nlp, examples):
+    """Thinc's torch models ignore the optimizer's averages; ours must not."""
+    optimizer = Adam(0.1, use_averages=True)
+    for _ in range(3):
+        reader_nlp.update(examples, sgd=optimizer)
+    model = reader_nlp.get_pipe("refreader").model
+    module = model.layers[-1].shims[0]._model
+    latest = {name: p.detach().clone() for name, p in module.named_parameters()}
+    with reader_nlp.use_params(optimizer.averages):
+        averaged = {name: p.detach().clone() for name, p in module.named_parameters()}
+    assert any(not torch.equal(latest[name], averaged[name]) for name in latest)
+    for name, p in module.named_parameters():
+        torch.testing.assert_close(p, latest[name])
