@@ -23,9 +23,9 @@ from refreader_spacy.pictures import Style
 from refreader_spacy.pictures.entities import entity_name
 
 SAMPLE = (
-    "Clara Whitfield met Thomas Ray in Boston in 1921, when he was a student of her "
-    "father. Two years later she married him, and Ray gave up his job at the harbour. "
-    "Her sister Edith never forgave them."
+    "In 1934 Ruth Calder opened a school for the children of the harbour. She taught "
+    "there until her death. Her brother Martin Calder paid for the building, although "
+    "he never saw it."
 )
 PICTURES: dict[str, Style] = {
     "sample.html": "clusters",
