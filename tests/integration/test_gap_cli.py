@@ -4,10 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
-import typer
 from spacy.language import Language
 from typer.testing import CliRunner
 
+from refreader_spacy.cli import app
 from refreader_spacy.component import RefReader
 from refreader_spacy.gap import GOLD_COLUMNS
 from refreader_spacy.model.types import Reading
@@ -32,8 +32,6 @@ Everything TRUE f1: 66.7
 """
 
 gap_module = import_module("refreader_spacy.cli.gap")  # not the command of that name
-app = typer.Typer()
-app.command()(gap_module.gap)
 
 
 class FirstTokenReader(RefReader):
@@ -70,7 +68,7 @@ def pipeline(monkeypatch) -> Language:
 
 
 def run(*arguments: object):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, ["gap", *map(str, arguments)])
 
 
 def test_a_pipeline_gets_its_card_and_its_file(gold, pipeline, tmp_path):
@@ -96,7 +94,7 @@ def test_a_failed_run_leaves_the_old_file(gold, pipeline, tmp_path, monkeypatch)
 
     monkeypatch.setattr(gap_module, "write_system", full_disk)
     result = run(gold, "-o", answers)
-    assert (result.exit_code, result.stderr) == (1, "No space left\n")
+    assert (result.exit_code, result.stderr) == (1, "refreader: No space left\n")
     assert sorted(tmp_path.iterdir()) == [answers, gold]
     assert answers.read_text() == "old"
 

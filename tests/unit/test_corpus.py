@@ -187,8 +187,8 @@ def test_two_names_in_one_token_are_both_kept(nlp, labels, expected):
     assert all(len(example.reference.spans[key]) == 1 for key in GAP_KEYS)
 
 
-def test_widened_mentions_are_reported_once(nlp, caplog, monkeypatch):
-    monkeypatch.setattr(logging.getLogger("spacy"), "level", logging.INFO)
+def test_widened_mentions_are_reported_once(nlp, caplog):
+    caplog.set_level(logging.INFO, logger="spacy")
     rows = [gap_row("<a>Mrs<a>. Lee told <b>Ann<b> that <p>she<p> won.")]
     for _ in range(2):
         assert len(list(gap_examples(rows, nlp))) == 1
