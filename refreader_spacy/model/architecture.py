@@ -79,6 +79,7 @@ def build_refreader_v1(
             "convert_inputs": _pack,
             "convert_outputs": _unpack,
             "temperature": 1.0,
+            "learn_inputs": tok2vec.attrs.get("learn", True),
             "weights": _weights,
         },
         shims=[
@@ -135,13 +136,16 @@ def _pack(
     order, batch_sizes = packed_order(lengths)
     flat = xp.concatenate(vectors) if sum(lengths) else model.ops.alloc2f(0, width)
     packed = cast(Any, flat)[order]
-    tokens = xp2torch(model.ops.as_contig(packed), requires_grad=is_train)
+    learn = is_train and model.attrs["learn_inputs"]
+    tokens = xp2torch(model.ops.as_contig(packed), requires_grad=learn)
     kwargs = {
         "batch_sizes": batch_sizes,
         "temperature": model.attrs["temperature"],
     }
 
     def d_vectors(d_inputs: ArgsKwargs) -> Vectors:
+        if not learn:
+            return []
         d_flat = xp.zeros_like(flat)
         d_flat[order] = torch2xp(d_inputs.args[0])
         return list(xp.split(d_flat, np.cumsum(lengths)[:-1]))

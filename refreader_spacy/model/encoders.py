@@ -33,7 +33,7 @@ def build_fixed_vectors_v1(width: int) -> Encoder:
 
     width (int): Of the pipeline's vectors.
     """
-    attrs = {"scale": 1.0, "lookahead": False}
+    attrs = {"scale": 1.0, "learn": False, "lookahead": False}
     init: Any = _init_fixed
     return Model(
         "fixed_vectors", _forward_fixed, init=init, dims={"nO": width}, attrs=attrs
