@@ -87,6 +87,7 @@ class Memory(nn.Module):
         self.initial_values = nn.Parameter(torch.empty(n_cells, hidden_size))
         self.entity_decay = math.exp(math.log(0.5) / entity_half_life)
         self.word_decay = math.exp(math.log(0.5) / word_half_life)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Fresh weights for what belongs to no layer."""
