@@ -54,6 +54,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "project run coref-only`, after `refreader assets --from DIR`."
     )
     R011 = "{path} has no place for the table. Put {start} and {end} where it goes."
+    R012 = (
+        "The package has no reader named '{name}', only {known}. A pipeline that was "
+        "saved with another version of refreader-spacy needs that version."
+    )
     R013 = (
         "There are no articles at {path}. Give a text file, maybe .xz, of biographies: "
         "a line `= Name =`, then a paragraph a line."
@@ -61,10 +65,6 @@ class Errors(metaclass=ErrorsWithCodes):
     R014 = (
         "{path} has no line like `= Name =`, so it isn't known where an article begins "
         "and whom it is about."
-    )
-    R012 = (
-        "The package has no reader named '{name}', only {known}. A pipeline that was "
-        "saved with another version of refreader-spacy needs that version."
     )
 
     # GAP: files, corpus, scores
