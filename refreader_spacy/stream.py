@@ -31,7 +31,7 @@ from refreader_spacy.held import HeldText, Part
 from refreader_spacy.lexicon import HYPHENS, token_kinds
 from refreader_spacy.model.fast import State
 from refreader_spacy.model.inference import BLOCK, ReaderModel, encode, part_of, pen_for
-from refreader_spacy.model.types import Array
+from refreader_spacy.model.types import Array, Reading
 
 TIDY = 64  # tokens after which the stream lets go of what the memory has forgotten
 LATEST = 1000  # mentions that it keeps of one entity
@@ -76,6 +76,8 @@ class Stream:
             raise ValueError(Errors.R250.format(name=pipe.name))
         self.pipe = pipe
         self.tokenizer = tokenizer
+        # Sees what the memory does at tokens, before they are decided on
+        self.watch: Callable[[Doc, Reading], None] | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -173,6 +175,8 @@ class Stream:
         self._n_chars += len(doc.text)
         (vectors,) = encode(self.pipe.model, [doc])
         reading = self._pen.read(vectors)
+        if self.watch is not None:
+            self.watch(doc, reading)
         gates = np.stack((reading.update, reading.overwrite))  # (2, T, M)
         kinds = token_kinds(doc)
         # A hyphen inside a word is ordinary, also where pieces meet
