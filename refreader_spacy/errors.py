@@ -219,3 +219,32 @@ class Errors(metaclass=ErrorsWithCodes):
         "{expected}, but found {found}. Load it with the pipeline that it was made "
         "with."
     )
+
+    # The page
+    R260 = (
+        "The page needs the libraries starlette and uvicorn. Install them with `pip "
+        "install 'refreader-spacy[page]'`."
+    )
+    R261 = (
+        "The page reads texts of up to {limit:,} bytes, but this one has more. Give it "
+        "a part, or read the whole with `refreader annotate`, which has no limit."
+    )
+    R262 = (
+        "The text should be UTF-8, but it is not: {found}. Save it again as UTF-8, or "
+        "check that it is a text."
+    )
+    R263 = "Expected a threshold between 0 and 1, but found {found!r}."
+    R264 = (
+        "This text was read too long ago, and others have taken its place. Read it "
+        "once more."
+    )
+    R265 = (
+        "The page can't be at {host}:{port}: {problem}. Choose another --port (0 takes "
+        "any that is free), or another --host."
+    )
+
+    # Files that commands are given
+    R270 = (
+        "There is no GAP file {path}. Check the path; `spacy project assets` fetches "
+        "GAP into assets/gap, and `refreader assets --from DIR` takes it from a folder."
+    )

@@ -14,6 +14,7 @@ from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
 from refreader_spacy.cli.render import render
 from refreader_spacy.cli.sample import sample
+from refreader_spacy.cli.serve import serve
 from refreader_spacy.cli.silver import silver
 from refreader_spacy.cli.table import table
 from refreader_spacy.cli.threshold import threshold
@@ -42,6 +43,7 @@ app = typer.Typer(
 for command in (
     annotate,
     render,
+    serve,
     sample,
     assets,
     corpus,

@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spacy.tokens import Doc, Span
-
 from refreader_spacy.errors import Errors
-from refreader_spacy.extensions import coref_clusters, coref_links, doc_resolved_text
 
 START = b'{"id": '  # how each record begins
 
@@ -20,31 +17,6 @@ class Done(NamedTuple):
     n_records: int
     size: int
     last: dict[str, Any]
-
-
-def record(id: str, doc: Doc) -> dict[str, Any]:
-    """What was found in a Doc; mentions are [start, end, text], in characters."""
-    return {
-        "id": id,
-        "text": doc.text,
-        "clusters": [
-            [mention_record(mention) for mention in cluster]
-            for cluster in coref_clusters(doc)
-        ],
-        "links": [
-            {
-                "antecedent": mention_record(antecedent),
-                "anaphor": mention_record(anaphor),
-                "probability": round(probability, 4),
-            }
-            for antecedent, anaphor, probability in coref_links(doc)
-        ],
-        "resolved_text": doc_resolved_text(doc),
-    }
-
-
-def mention_record(mention: Span) -> list[int | str]:
-    return [mention.start_char, mention.end_char, mention.text]
 
 
 def line(record: dict[str, Any]) -> bytes:

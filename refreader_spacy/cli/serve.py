@@ -1,0 +1,49 @@
+"""`refreader serve`: the page, on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from refreader_spacy.cli.pipeline import find_reader, load_pipeline
+from refreader_spacy.errors import Errors
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Where to listen. Default: only for this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="0 takes any that is free.")
+    ] = 8000,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "-m", "--model", help="A pipeline. Default: the package's weights."
+        ),
+    ] = None,
+) -> None:
+    """Open a page where you can type a text and watch the reader read it.
+
+    It needs `pip install 'refreader-spacy[page]'`. Go to the address that is printed;
+    Ctrl+C ends it. Texts stay on this machine, and nothing is stored.
+
+    Example: refreader serve --port 8001
+    """
+    try:
+        from refreader_spacy.page.app import page_app
+        from refreader_spacy.page.library import Library
+        from refreader_spacy.page.server import address, is_loopback, listen, run
+    except ImportError as error:
+        raise ValueError(Errors.R260) from error
+    with listen(host, port) as place:
+        app = page_app(Library(find_reader(load_pipeline(model))))
+        if not is_loopback(place):
+            warning = (
+                "Anyone who can reach this machine can use the page. It asks for no "
+                "password, and what is sent is not encrypted."
+            )
+            typer.secho(warning, err=True, fg="yellow")
+        typer.echo(f"The page is at {address(place)} (Ctrl+C ends it)")
+        run(app, place)

@@ -1,0 +1,1 @@
+"""The page: watch the reader read, in a browser. `refreader serve` opens it."""

@@ -1,0 +1,103 @@
+"""What the page is told of a reading, as JSON: tokens, cells, mentions and links.
+
+Shapes: T tokens of a piece, M memory cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from refreader_spacy.decode import Cluster
+from refreader_spacy.events import EntityForgotten, Event, LinkMade, MentionStored
+from refreader_spacy.model.types import Array, Reading
+
+DIGITS = 4  # of gates and probabilities
+
+Json = dict[str, Any]
+
+
+class Holders:
+    """Which token each cell holds: the one with the largest share of what is in it.
+
+    A token's share is what it wrote there, times what every later token left.
+    """
+
+    def __init__(self, n_cells: int) -> None:
+        self.position = 0
+        self.tokens = np.full(n_cells, -1)  # (M,), -1 for none
+        self.shares = np.zeros(n_cells)  # (M,)
+
+    def read(self, reading: Reading) -> NDArray[np.int64]:
+        """Go on with these tokens; what each cell holds after each of them (T, M)."""
+        held = np.empty(reading.update.shape, np.int64)
+        for i, (update, overwrite) in enumerate(
+            zip(reading.update, reading.overwrite, strict=True)
+        ):
+            self.shares *= 1 - overwrite
+            written = update + overwrite
+            taken = (written >= self.shares) & (written > 0)  # a tie goes to the later
+            self.shares[taken] = written[taken]
+            self.tokens[taken] = self.position + i
+            held[i] = self.tokens
+        self.position += len(reading)
+        return held
+
+
+def told(
+    seen: Iterable[tuple[Doc, Reading]], events: Iterable[Event], holders: Holders
+) -> Json:
+    """A piece of text: its tokens, the cells after each, and what was decided."""
+    parts = list(seen)
+    readings = [reading for _, reading in parts]
+    return {
+        "tokens": [token.text_with_ws for doc, _ in parts for token in doc],
+        "update": flat([reading.update for reading in readings]),
+        "overwrite": flat([reading.overwrite for reading in readings]),
+        "salience": flat([reading.salience for reading in readings]),
+        "holds": [
+            token for r in readings for token in holders.read(r).ravel().tolist()
+        ],
+        **decided(events),
+    }
+
+
+def flat(arrays: Sequence[Array]) -> list[float]:
+    """Values of (T, M) arrays, token by token, with no more digits than matter."""
+    return [
+        value
+        for array in arrays
+        for value in array.astype(np.float64).round(DIGITS).ravel().tolist()
+    ]
+
+
+def decided(events: Iterable[Event]) -> Json:
+    """Mentions as [start, end, entity] and links as [antecedent, anaphor, probability],
+    all in tokens; a link's ends are where its mentions start."""
+    mentions, links, forgotten = [], [], []
+    for event in events:
+        if isinstance(event, MentionStored):
+            mention = event.mention
+            mentions.append([mention.start, mention.end, mention.entity])
+        elif isinstance(event, LinkMade):
+            ends = event.antecedent.start, event.anaphor.start
+            links.append([*ends, round(event.probability, DIGITS)])
+        elif isinstance(event, EntityForgotten):
+            forgotten.append(event.entity)
+    return {"mentions": mentions, "links": links, "forgotten": forgotten}
+
+
+def grouped(clusters: Sequence[Cluster]) -> Json:
+    """The same of a whole text, in text order."""
+    mentions = [list(mention) for cluster in clusters for mention in cluster.mentions]
+    links = [
+        [link.antecedent.start, link.anaphor.start, round(link.probability, DIGITS)]
+        for cluster in clusters
+        for link in cluster.links
+    ]
+    by_anaphor = sorted(links, key=lambda link: link[1])
+    return {"mentions": sorted(mentions), "links": by_anaphor}
