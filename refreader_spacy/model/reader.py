@@ -100,7 +100,7 @@ class Reader(nn.Module):
         state = self.start(sizes[0]) if state is None else state
         if not self.training:
             return self.read(tokens, sizes, state)
-        tokens = nn.functional.dropout(tokens, self.dropout)
+        tokens = tokens * self._mask(tokens, tokens.shape[-1])
         return self.read_to_learn(tokens, sizes, state, self.noise(tokens), temperature)
 
     def reset(self) -> None:
@@ -119,11 +119,14 @@ class Reader(nn.Module):
     def noise(self, tokens: Tensor) -> Noise:
         """Dropout masks and Gumbel noise for these tokens."""
         size, n_cells = len(self.initial_hidden), len(self.memory.initial_keys)
-        ones = tokens.new_ones(2 * len(tokens), size)
-        drop_pre, drop_hidden = nn.functional.dropout(ones, self.dropout).chunk(2)
         uniform = torch.rand(len(tokens), n_cells, device=tokens.device)
         gumbel = -torch.log(-torch.log(uniform + EPS) + EPS)
-        return Noise(drop_pre, drop_hidden, gumbel)
+        return Noise(self._mask(tokens, size), self._mask(tokens, size), gumbel)
+
+    def _mask(self, tokens: Tensor, size: int) -> Tensor:
+        """What dropout multiplies by; torch's own draws it at a fourth of the speed."""
+        kept = torch.rand(len(tokens), size, device=tokens.device) >= self.dropout
+        return kept.to(tokens.dtype) / max(1 - self.dropout, EPS)
 
     def read(
         self,
@@ -152,7 +155,7 @@ class Reader(nn.Module):
                 hidden, cells = hidden[:size], Cells(*(c[:size] for c in cells))
             recalled = hidden * draw.drop_hidden if draw else hidden
             pre = torch.tanh(pre_input + self.pre_hidden(recalled))
-            *said, use = heads(pre * draw.drop_pre if draw else pre)
+            use, *said = heads(pre * draw.drop_pre if draw else pre)
             gates, cells = self.memory(
                 self.memory.signals(said),
                 cells,
@@ -183,6 +186,7 @@ class Reader(nn.Module):
     ) -> Packed:
         """The same, with a gradient that costs half of autograd's."""
         memory = self.memory
+        hidden, (keys, values, salience) = state
         decays = memory.entity_decay, memory.word_decay
         fixed = Fixed(sizes, *noise, temperature, *decays, self.tolerance)
         heads, heads_bias = fused_weights(self._heads())
@@ -192,21 +196,26 @@ class Reader(nn.Module):
             heads_bias,
             *memory.query_out.parameters(),
             *memory.key_out.parameters(),
-            *_gru_weights(memory.key_update),
-            *_gru_weights(memory.value_update),
+            *_side_by_side(memory.key_update, memory.value_update),
             self.recurrence.weight_hh,
             self.recurrence.bias_hh,
             memory.link_bias,
         )
         inputs = self._projections(tokens)
         outputs: tuple[Tensor, ...] = Unrolled.apply(
-            *inputs, fixed, state.hidden, *state.cells, *weights
+            *inputs,
+            fixed,
+            hidden,
+            torch.cat([keys, values], dim=-1),
+            salience,
+            *weights,
         )  # type: ignore[no-untyped-call]
-        update, overwrite, salience, hidden, last, *cells = outputs
-        return Packed(update, overwrite, salience, hidden, State(last, Cells(*cells)))
+        *packed, hidden, content, salience = outputs
+        keys, values = content.split([keys.shape[-1], values.shape[-1]], dim=-1)
+        return Packed(*packed, State(hidden, Cells(keys, values, salience)))
 
     def _heads(self) -> list[nn.Linear]:
-        return [*self.memory.heads(), self.importance]
+        return [self.importance, *self.memory.heads()]
 
     def _projections(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """What the loop needs of the inputs, in products over all tokens."""
@@ -232,8 +241,18 @@ def fused(layers: Sequence[nn.Linear]) -> Callable[[Tensor], tuple[Tensor, ...]]
     return lambda vectors: torch.addmm(biases, vectors, weights.T).split(sizes, dim=-1)
 
 
-def _gru_weights(cell: nn.GRUCell) -> tuple[Tensor, ...]:
-    return cell.weight_ih, cell.bias_ih, cell.weight_hh, cell.bias_hh
+def _side_by_side(*cells: nn.GRUCell) -> tuple[Tensor, ...]:
+    """Units that see nothing of each other, as one: fewer and larger products."""
+
+    def weight(name: str) -> Tensor:
+        parts = (getattr(cell, name).chunk(3) for cell in cells)
+        return torch.cat([torch.block_diag(*gate) for gate in zip(*parts, strict=True)])
+
+    def bias(name: str) -> Tensor:
+        parts = (getattr(cell, name).chunk(3) for cell in cells)
+        return torch.cat([torch.cat(gate) for gate in zip(*parts, strict=True)])
+
+    return weight("weight_ih"), bias("bias_ih"), weight("weight_hh"), bias("bias_hh")
 
 
 def _by_step(noise: Noise, sizes: list[int]) -> list[Noise]:

@@ -5,7 +5,8 @@ thousands of nodes; here it is one product over all tokens, which halves the tim
 an epoch. The plain loop of `Reader` is the definition: a test compares the two.
 
 Shapes: N packed tokens, B documents at a step, M cells, H hidden and value size, K key
-size, C all that the heads say about a pre-recurrent state, R cells that are updated.
+size, S size of a cell's content (its key, then its value), C all that the heads say
+about a pre-recurrent state, R cells that are updated.
 """
 
 from __future__ import annotations
@@ -31,14 +32,10 @@ class Weights(NamedTuple):
     query_bias: Tensor
     key: Tensor  # (K, K)
     key_bias: Tensor
-    key_ih: Tensor  # (3K, K)
-    key_ih_bias: Tensor
-    key_hh: Tensor  # (3K, K)
-    key_hh_bias: Tensor
-    value_ih: Tensor  # (3H, H)
-    value_ih_bias: Tensor
-    value_hh: Tensor  # (3H, H)
-    value_hh_bias: Tensor
+    content_ih: Tensor  # (3S, S)
+    content_ih_bias: Tensor
+    content_hh: Tensor  # (3S, S)
+    content_hh_bias: Tensor
     hidden_hh: Tensor  # (3H, H)
     hidden_hh_bias: Tensor
     link_bias: Tensor  # (1,)
@@ -61,8 +58,7 @@ class Carried(NamedTuple):
     """What goes from step to step; or its gradient."""
 
     hidden: Tensor  # (B, H)
-    keys: Tensor  # (B, M, K)
-    values: Tensor  # (B, M, H)
+    content: Tensor  # (B, M, S)
     salience: Tensor  # (B, M)
 
 
@@ -94,7 +90,7 @@ class Gru:
 
 
 class Slots:
-    """The keys or the values of all cells: one write, forward and back.
+    """The content of all cells: one write, forward and back.
 
     A cell mixes what it held, the candidate, and the candidate worked into what it
     held. The last is most of the reader's work, and done only for the R cells that a
@@ -107,20 +103,19 @@ class Slots:
         candidate: Tensor,
         gates: tuple[Tensor, Tensor],
         updated: Tensor,
-        weights: tuple[Tensor, ...],
+        w: Weights,
     ) -> None:
         """updated (Tensor): Which cells of all documents, laid end to end (R,)."""
-        self.updated, self.weights = updated, weights
+        self.updated = updated
         _, n_cells, size = old.shape
-        ih, ih_bias, hh, hh_bias = weights
         self.docs = torch.div(updated, n_cells, rounding_mode="floor")  # (R,)
         self.update = gates[0].reshape(-1, 1)[updated]  # (R, 1)
         self.overwrite = gates[1][..., None]  # (B, M, 1)
         self.candidate = candidate[self.docs]  # (R, size)
         self.old = old.reshape(-1, size)[updated]  # (R, size)
         self.gru = Gru(
-            torch.addmm(ih_bias, self.candidate, ih.T),
-            torch.addmm(hh_bias, self.old, hh.T),
+            torch.addmm(w.content_ih_bias, self.candidate, w.content_ih.T),
+            torch.addmm(w.content_hh_bias, self.old, w.content_hh.T),
             self.old,
         )
         self.gain = self.gru.new - self.old  # (R, size)
@@ -128,9 +123,8 @@ class Slots:
         self.new = torch.addcmul(old, self.overwrite, self.change)
         self.new.view(-1, size).index_add_(0, updated, self.update * self.gain)
 
-    def backward(self, d_new: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def backward(self, d_new: Tensor, w: Weights) -> tuple[Tensor, ...]:
         """RETURNS: The gradients of what was there, the candidate and both gates."""
-        ih, _, hh, _ = self.weights
         size = d_new.shape[-1]
         d_overwrite = (d_new * self.change).sum(dim=-1)  # (B, M)
         d_written = self.overwrite * d_new
@@ -141,8 +135,8 @@ class Slots:
         d_update.view(-1)[self.updated] = (d_rows * self.gain).sum(dim=-1)
         d_rows *= self.update
         self.d_inputs, self.d_recurrent, d_kept = self.gru.backward(d_rows)
-        d_candidate.index_add_(0, self.docs, self.d_inputs @ ih)
-        d_kept.addmm_(self.d_recurrent, hh).sub_(d_rows)
+        d_candidate.index_add_(0, self.docs, self.d_inputs @ w.content_ih)
+        d_kept.addmm_(self.d_recurrent, w.content_hh).sub_(d_rows)
         d_old.view(-1, size).index_add_(0, self.updated, d_kept)
         return d_old, d_candidate, d_update, d_overwrite
 
@@ -159,23 +153,20 @@ class Step:
         place: slice,
         w: Weights,
     ) -> None:
-        self.before, self.fixed, self.w, self.place = before, fixed, w, place
-        hidden, keys, values, salience = before
-        key_size, size = keys.shape[-1], hidden.shape[-1]
+        self.before, self.fixed, self.place = before, fixed, place
+        hidden, content, salience = before
+        size = hidden.shape[-1]
+        self.key_size = key_size = content.shape[-1] - size
+        keys = content[..., :key_size]
         self.recalled = _dropped(hidden, fixed.drop_hidden, place)
         self.bare = torch.addmm(pre_input, self.recalled, w.pre.T).tanh_()
         self.pre = _dropped(self.bare, fixed.drop_pre, place)
         heads = torch.addmm(w.heads_bias, self.pre, w.heads.T)
-        gates, query_in, key_in, value, use = heads.split(
-            [2, key_size, key_size, size, 1], dim=-1
+        self.gates, self.said = heads[:, :3].sigmoid(), heads[:, 3:].tanh()
+        self.use, self.entity, self.known = self.gates.split(1, dim=-1)
+        self.query_in, self.key_in, value = self.said.split(
+            [key_size, key_size, size], dim=-1
         )
-        self.entity, self.known = gates.sigmoid().split(1, dim=-1)
-        self.query_in, self.key_in, self.value = (
-            query_in.tanh(),
-            key_in.tanh(),
-            value.tanh(),
-        )
-        self.use = use.sigmoid()
         self.query = torch.addmm(w.query_bias, self.query_in, w.query.T)
         self.key_out = torch.addmm(w.key_bias, self.key_in, w.key.T).tanh_()
 
@@ -197,45 +188,56 @@ class Step:
         )
         new_salience = self.decay * self.keep * salience + self.update + self.overwrite
 
-        both = self.update, self.overwrite
         much = self.update.view(-1) >= fixed.tolerance
-        updated = much.nonzero().squeeze(dim=1)
-        self.keys = Slots(keys, self.key_in + self.key_out, both, updated, w[7:11])
-        self.values = Slots(values, self.value, both, updated, w[11:15])
-        self.summary = (new_salience[:, None] @ self.values.new).squeeze(dim=1)
+        self.cells = Slots(
+            content,
+            torch.cat([self.key_in + self.key_out, value], dim=-1),
+            (self.update, self.overwrite),
+            much.nonzero().squeeze(dim=1),
+            w,
+        )
+        self.values = self.cells.new[..., key_size:]
+        self.summary = (new_salience[:, None] @ self.values).squeeze(dim=1)
         total = new_salience.sum(dim=-1, keepdim=True)
         self.scarce = total < self.use
         self.amount = torch.where(self.scarce, total, self.use)
         mixed = torch.lerp(hidden, self.summary, self.amount)
         recurrent = torch.addmm(w.hidden_hh_bias, mixed, w.hidden_hh.T)
         self.gru = Gru(gru_input, recurrent, mixed)
-        self.after = Carried(self.gru.new, self.keys.new, self.values.new, new_salience)
+        self.after = Carried(self.gru.new, self.cells.new, new_salience)
 
-    def backward(self, d: Carried, d_update: Tensor, d_overwrite: Tensor) -> Carried:
+    def backward(
+        self, d: Carried, d_update: Tensor, d_overwrite: Tensor, w: Weights
+    ) -> Carried:
         """Gradients of the state after the token and of its gates -> of that before.
 
-        Those of the projections stay here until all steps are through.
+        Those of the projections stay here until all steps are through. What `d` holds
+        is written over.
         """
-        w, before, fixed = self.w, self.before, self.fixed
+        before, fixed = self.before, self.fixed
         self.d_gru_input, self.d_hidden_hh, d_mixed = self.gru.backward(d.hidden)
         d_mixed.addmm_(self.d_hidden_hh, w.hidden_hh)
         d_amount = (d_mixed * (self.summary - before.hidden)).sum(dim=-1, keepdim=True)
         d_summary = self.amount * d_mixed
         d_hidden = d_mixed - d_summary
         d_total = d_amount * self.scarce
-        d_use = sigmoid_gradient(d_amount - d_total, self.use)
+        d_use = d_amount - d_total
         d_salience = d.salience + d_total
-        d_salience += (self.values.new @ d_summary[..., None]).squeeze(dim=-1)
-        d_new_values = torch.addcmul(
-            d.values, self.after.salience[..., None], d_summary[:, None]
+        d_salience += (self.values @ d_summary[..., None]).squeeze(dim=-1)
+        d.content[..., self.key_size :].addcmul_(
+            self.after.salience[..., None], d_summary[:, None]
         )
 
-        d_values, d_value, by_value_u, by_value_o = self.values.backward(d_new_values)
-        d_keys, d_key, by_key_u, by_key_o = self.keys.backward(d.keys)
+        d_content, d_candidate, by_update, by_overwrite = self.cells.backward(
+            d.content, w
+        )
+        d_key, d_value = d_candidate.split(
+            [self.key_size, before.hidden.shape[-1]], dim=-1
+        )
         d_keep = d_salience * self.decay * before.salience
         d_written = d_salience - d_keep
-        d_update = d_update + by_value_u + by_key_u + d_written
-        d_overwrite = d_overwrite + by_value_o + by_key_o + d_written
+        d_update = d_update + by_update + d_written
+        d_overwrite = d_overwrite + by_overwrite + d_written
         d_decay = (d_salience * self.keep * before.salience).sum(dim=-1, keepdim=True)
         d_salience = d_salience * self.decay * self.keep
 
@@ -254,27 +256,25 @@ class Step:
             + d_remaining
             + d_reference * self.known
         )
-        d_keys.addcmul_(self.d_scores[..., None], self.query[:, None])
-        self.d_query = (self.d_scores[:, None] @ before.keys).squeeze(dim=1)
+        keys = before.content[..., : self.key_size]
+        d_content[..., : self.key_size].addcmul_(
+            self.d_scores[..., None], self.query[:, None]
+        )
+        self.d_query = (self.d_scores[:, None] @ keys).squeeze(dim=1)
 
         self.d_key_out = tanh_gradient(d_key, self.key_out)
         d_key_in = torch.addmm(d_key, self.d_key_out, w.key)
+        d_gates = torch.cat([d_use, d_entity, d_reference * self.entity], dim=-1)
+        d_said = torch.cat([self.d_query @ w.query, d_key_in, d_value], dim=-1)
         self.d_heads = torch.cat(
-            [
-                sigmoid_gradient(d_entity, self.entity),
-                sigmoid_gradient(d_reference * self.entity, self.known),
-                tanh_gradient(self.d_query @ w.query, self.query_in),
-                tanh_gradient(d_key_in, self.key_in),
-                tanh_gradient(d_value, self.value),
-                d_use,
-            ],
+            [sigmoid_gradient(d_gates, self.gates), tanh_gradient(d_said, self.said)],
             dim=-1,
         )
         d_pre = _dropped(self.d_heads @ w.heads, fixed.drop_pre, self.place)
         self.d_pre_input = tanh_gradient(d_pre, self.bare)
         d_recalled = self.d_pre_input @ w.pre
         d_hidden += _dropped(d_recalled, fixed.drop_hidden, self.place)
-        return Carried(d_hidden, d_keys, d_values, d_salience)
+        return Carried(d_hidden, d_content, d_salience)
 
 
 class Unrolled(torch.autograd.Function):
@@ -290,7 +290,8 @@ class Unrolled(torch.autograd.Function):
         RETURNS: update, overwrite, salience (N, M) and hidden (N, H) of each token,
             then the fields of the Carried after each document's last token.
         """
-        carried, w = Carried(*rest[:4]), Weights(*rest[4:])
+        carried, w = Carried(*rest[:3]), Weights(*rest[3:])
+        turned = Weights(*map(_turned, w))
         steps: list[Step] = []
         ends: list[Carried] = []
         for place in _places(fixed.sizes):
@@ -299,7 +300,9 @@ class Unrolled(torch.autograd.Function):
                 ends.append(Carried(*(field[n:] for field in carried)))
                 carried = Carried(*(field[:n] for field in carried))
             steps.append(
-                Step(pre_inputs[place], gru_inputs[place], carried, fixed, place, w)
+                Step(
+                    pre_inputs[place], gru_inputs[place], carried, fixed, place, turned
+                )
             )
             carried = steps[-1].after
         ends.append(carried)
@@ -334,6 +337,7 @@ class Unrolled(torch.autograd.Function):
                 ),
                 d_update[place],
                 d_overwrite[place],
+                ctx.w,
             )
         del ctx.steps
         return (
@@ -353,20 +357,14 @@ def _weight_gradients(steps: list[Step]) -> tuple[Tensor, ...]:
         values = torch.cat([x.reshape(-1, x.shape[-1]) for x in inputs])
         return d_outputs.T @ values, d_outputs.sum(dim=0)
 
-    def slots(of: list[Slots]) -> tuple[Tensor, ...]:
-        return (
-            *product([s.d_inputs for s in of], [s.candidate for s in of]),
-            *product([s.d_recurrent for s in of], [s.old for s in of]),
-        )
-
     d_pre, _ = product([s.d_pre_input for s in steps], [s.recalled for s in steps])
     return (
         d_pre,
         *product([s.d_heads for s in steps], [s.pre for s in steps]),
         *product([s.d_query for s in steps], [s.query_in for s in steps]),
         *product([s.d_key_out for s in steps], [s.key_in for s in steps]),
-        *slots([s.keys for s in steps]),
-        *slots([s.values for s in steps]),
+        *product([s.cells.d_inputs for s in steps], [s.cells.candidate for s in steps]),
+        *product([s.cells.d_recurrent for s in steps], [s.cells.old for s in steps]),
         *product([s.d_hidden_hh for s in steps], [s.gru.state for s in steps]),
         torch.cat([s.d_scores for s in steps]).sum().view(1),
     )
@@ -375,6 +373,11 @@ def _weight_gradients(steps: list[Step]) -> tuple[Tensor, ...]:
 def _places(sizes: Sequence[int]) -> list[slice]:
     stops = list(accumulate(sizes))
     return [slice(stop - n, stop) for n, stop in zip(sizes, stops, strict=True)]
+
+
+def _turned(weight: Tensor) -> Tensor:
+    """The same matrix, laid out so that its transpose is quick to multiply by."""
+    return weight.T.contiguous().T if weight.ndim == 2 else weight
 
 
 def _dropped(vectors: Tensor, mask: Tensor | None, place: slice) -> Tensor:
