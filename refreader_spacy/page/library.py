@@ -103,8 +103,12 @@ class Library:
         doc, reading = self._kept[name]
         clusters = decode(reading, threshold, token_kinds(doc))
         write_clusters(doc, clusters, keep_singletons=self.reader.keep_singletons)
-        found = {"name": name, "threshold": threshold, **grouped(clusters)}
-        return {**found, "record": record("page", doc)}
+        return {
+            "name": name,
+            "threshold": threshold,
+            **grouped(clusters, doc),
+            "record": record("page", doc),
+        }
 
     def _stream(self, threshold: float) -> Stream:
         reader = self.reader

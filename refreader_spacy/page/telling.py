@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from refreader_spacy.decode import Cluster
 from refreader_spacy.events import EntityForgotten, Event, LinkMade, MentionStored
 from refreader_spacy.model.types import Array, Reading
+from refreader_spacy.pictures.entities import entity_name
 
 DIGITS = 4  # of gates and probabilities
 
@@ -91,8 +92,8 @@ def decided(events: Iterable[Event]) -> Json:
     return {"mentions": mentions, "links": links, "forgotten": forgotten}
 
 
-def grouped(clusters: Sequence[Cluster]) -> Json:
-    """The same of a whole text, in text order."""
+def grouped(clusters: Sequence[Cluster], doc: Doc) -> Json:
+    """The same of a whole text, in text order, and what to call its entities."""
     mentions = [list(mention) for cluster in clusters for mention in cluster.mentions]
     links = [
         [link.antecedent.start, link.anaphor.start, round(link.probability, DIGITS)]
@@ -100,4 +101,9 @@ def grouped(clusters: Sequence[Cluster]) -> Json:
         for link in cluster.links
     ]
     by_anaphor = sorted(links, key=lambda link: link[1])
-    return {"mentions": sorted(mentions), "links": by_anaphor}
+    names = [
+        [number, entity_name([doc[m.start : m.end] for m in cluster.mentions])]
+        for number, cluster in enumerate(clusters)
+        if len(cluster.mentions) > 1
+    ]
+    return {"mentions": sorted(mentions), "links": by_anaphor, "names": names}

@@ -1,0 +1,227 @@
+// Draws the memory: a card for each cell, and a chart of what happened to them.
+
+import { entityLook, isStill } from "./text.js";
+
+const ACTS = 0.1; // a gate from which a token is said to have done something
+const EMPTY = 0.05; // a salience below which a cell is said to hold nothing
+const STEP = 26; // pixels for each token
+const NOW = 0.9; // where the last token read is, of the chart's width
+const SHAPES = ["M8 1a7 7 0 1 0 .01 0z", "M2 2h12v12H2z", "M8 1l7 13H1z", "M8 0l8 8-8 8-8-8z", "M8 15L1 2h14z"];
+
+export class MemoryView {
+  constructor(list, canvas) {
+    this.list = list;
+    this.canvas = canvas;
+    this.pen = canvas.getContext("2d");
+    this.cells = [];
+    this.reading = null;
+    this.shapes = SHAPES.map((path) => new Path2D(path));
+    new ResizeObserver(() => this.#resize()).observe(canvas);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#resize());
+  }
+
+  start(reading) {
+    this.reading = reading;
+    this.position = 0;
+    if (this.cells.length !== reading.nCells) {
+      this.cells = Array.from({ length: reading.nCells }, (_, cell) => new Cell(cell));
+      this.list.replaceChildren(...this.cells.map((cell) => cell.element));
+    }
+    this.#resize();
+  }
+
+  // The state after so many tokens; glide is how far the way to the next is gone.
+  moveTo(position, glide) {
+    if (!this.reading) return;
+    const isStep = position === this.position + 1;
+    if (position !== this.position || glide === 0)
+      for (const cell of this.cells) cell.show(this.reading, position, isStep);
+    this.position = position;
+    this.glide = isStill.matches ? 0 : glide;
+    this.#draw();
+  }
+
+  #resize() {
+    const { width, height } = this.canvas.getBoundingClientRect();
+    const ratio = Math.min(devicePixelRatio, 2);
+    if (!width || !this.reading) return;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    this.size = { width, height, ratio };
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    this.colours = {
+      ink: colour("--ink"), soft: colour("--soft"), line: colour("--line"),
+      cells: this.cells.map((cell) => colour(`--cell${cell.hue}`)),
+      hues: [0, 1, 2, 3, 4, 5, 6].map((hue) => colour(`--hue${hue}`)),
+    };
+    this.#draw();
+  }
+
+  #draw() {
+    if (!this.size) return;
+    const { pen, reading, colours } = this;
+    const { width, height, ratio } = this.size;
+    const panel = (height - 96) / 2;
+    const top = 18, salience = top + panel, gates = salience + panel + 20;
+    const last = this.position - 1;
+    const now = width * NOW, x = (token) => now + (token - last - (this.glide || 0)) * STEP;
+    const first = Math.max(0, last - Math.ceil(now / STEP));
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.font = "11px system-ui, sans-serif";
+    pen.textAlign = "left";
+    pen.fillStyle = colours.soft;
+    pen.fillText("salience: how present each cell is", 8, 13);
+    pen.fillText("gates: what each token does", 8, salience + 16);
+    pen.strokeStyle = colours.line;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (const y of [salience, gates]) {
+      pen.moveTo(0, y + 0.5);
+      pen.lineTo(width, y + 0.5);
+    }
+    pen.stroke();
+    if (last < 0) return;
+    this.cells.forEach((_, cell) => {
+      const at = (token) => token * reading.nCells + cell;
+      const colour = colours.cells[cell];
+      this.#curve(first, last, x, (token) => salience - (panel - 4) * reading.salience[at(token)], colour, 2);
+      for (let token = first; token <= last; token++)
+        this.#stem(x(token) + 4 * cell - 2 * (this.cells.length - 1), gates, panel - 6, reading.update[at(token)], reading.overwrite[at(token)], colour);
+      this.#sign(cell, x(last), salience - (panel - 4) * reading.salience[at(last)], colour);
+    });
+    this.#words(first, last, x, gates + 9);
+  }
+
+  #curve(first, last, x, y, colour, thickness) {
+    const { pen } = this;
+    pen.strokeStyle = colour;
+    pen.lineWidth = thickness;
+    pen.lineJoin = "round";
+    pen.beginPath();
+    pen.moveTo(x(first), y(first));
+    for (let token = first + 1; token <= last; token++) pen.lineTo(x(token), y(token));
+    pen.lineTo(x(last + (this.glide || 0)), y(last));
+    pen.stroke();
+  }
+
+  // A bar for each gate that is more than a pixel high: updates full, overwrites dashed.
+  #stem(x, zero, room, update, overwrite, colour) {
+    const { pen } = this;
+    pen.strokeStyle = colour;
+    pen.fillStyle = colour;
+    if (update * room > 1) {
+      pen.fillRect(x - 3.5, zero - room * update, 3, room * update);
+    }
+    if (overwrite * room > 1) {
+      pen.lineWidth = 3;
+      pen.setLineDash([4, 2.5]);
+      pen.beginPath();
+      pen.moveTo(x + 2, zero);
+      pen.lineTo(x + 2, zero - room * overwrite);
+      pen.stroke();
+      pen.setLineDash([]);
+    }
+  }
+
+  #sign(cell, x, y, colour) {
+    const { pen } = this;
+    pen.save();
+    pen.translate(x - 5, y - 5);
+    pen.scale(0.62, 0.62);
+    pen.fillStyle = colour;
+    pen.fill(this.shapes[cell % SHAPES.length]);
+    pen.restore();
+  }
+
+  #words(first, last, x, y) {
+    const { pen, reading, colours } = this;
+    pen.textAlign = "right";
+    for (let token = first; token <= last; token++) {
+      const word = reading.tokens[token].trim();
+      if (!word) continue;
+      const entity = reading.mentionOf.get(token)?.entity;
+      const isKnown = Boolean(entity?.number);
+      pen.font = `${isKnown || token === last ? 650 : 400} 11px system-ui, sans-serif`;
+      pen.fillStyle = token === last ? colours.ink : isKnown ? colours.ink : colours.soft;
+      pen.save();
+      pen.translate(x(token) + 4, y);
+      pen.rotate(-0.9);
+      pen.fillText(word.length > 11 ? `${word.slice(0, 10)}…` : word, 0, 6);
+      pen.restore();
+      if (!isKnown) continue;
+      pen.fillStyle = colours.hues[(entity.number - 1) % colours.hues.length];
+      pen.fillRect(x(token) - 6, y - 8, 12, 3);
+    }
+  }
+}
+
+class Cell {
+  constructor(number) {
+    this.number = number;
+    this.hue = number % 5;
+    this.element = document.createElement("li");
+    this.element.className = "cell";
+    this.element.style.setProperty("--cell", `var(--cell${this.hue})`);
+    const name = this.#child(this.element, "div", "name");
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("viewBox", "0 0 16 16");
+    svg.setAttribute("aria-hidden", "true");
+    svg.appendChild(document.createElementNS(svg.namespaceURI, "path"))
+      .setAttribute("d", SHAPES[number % SHAPES.length]);
+    name.append(svg, `cell ${number}`);
+    this.did = this.#child(name, "span", "did");
+    this.holds = this.#child(this.element, "span", "holds");
+    this.holds.dir = "auto";
+    const meters = this.#child(this.element, "div", "meters");
+    this.meters = {};
+    for (const gate of ["salience", "update", "overwrite"]) {
+      this.#child(meters, "span").textContent = gate;
+      const bar = this.#child(this.#child(meters, "div", `meter ${gate}`), "i");
+      this.meters[gate] = { bar, value: this.#child(meters, "b") };
+    }
+  }
+
+  #child(parent, tag, name = "") {
+    const child = parent.appendChild(document.createElement(tag));
+    if (name) child.className = name;
+    return child;
+  }
+
+  show(reading, position, isStep) {
+    const state = reading.cell(position, this.number);
+    for (const [gate, { bar, value }] of Object.entries(this.meters)) {
+      bar.style.transform = `scaleX(${Math.min(1, state[gate]).toFixed(3)})`;
+      set(value, state[gate].toFixed(2));
+    }
+    const did = state.overwrite >= ACTS && state.overwrite >= state.update
+      ? "overwritten" : state.update >= ACTS ? "updated" : "";
+    set(this.did, did);
+    const { look, words } = this.#held(reading, state, position);
+    set(this.holds, words);
+    if (this.holds.className !== look) this.holds.className = look;
+    if (did && isStep && !isStill.matches)
+      this.element.animate(
+        [{ backgroundColor: `color-mix(in srgb, var(--cell) ${did === "updated" ? 25 : 45}%, transparent)` }, {}],
+        { duration: 450, easing: "ease-out" },
+      );
+  }
+
+  #held(reading, { holds, salience }, position) {
+    if (holds < 0 || salience < EMPTY) return { look: "holds empty", words: "empty" };
+    const mention = reading.mentionOf.get(holds);
+    // Who it is, if a name has been read by now; or else the word itself
+    if (!mention || mention.end > position)
+      return { look: "holds", words: reading.tokens[holds].trim() };
+    const { entity } = mention;
+    if (!entity.number) return { look: "holds", words: reading.textOf(mention) };
+    const isNamed = entity.mentions.some((other) => other.end <= position && reading.textOf(other) === entity.name);
+    const words = isNamed ? entity.name : reading.textOf(mention);
+    return { look: `holds entity ${entityLook(entity)}`, words };
+  }
+}
+
+function set(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
