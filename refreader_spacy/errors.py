@@ -248,3 +248,81 @@ class Errors(metaclass=ErrorsWithCodes):
         "There is no GAP file {path}. Check the path; `spacy project assets` fetches "
         "GAP into assets/gap, and `refreader assets --from DIR` takes it from a folder."
     )
+
+    # A transformer underneath
+    R300 = (
+        "A transformer under the reader needs more libraries, and '{missing}' is not "
+        "installed. Install them with `pip install 'refreader-spacy[transformers]'`."
+    )
+    R301 = (
+        "The transformer '{name}' can't be loaded: {problem}. Set [paths] transformer "
+        "(or components.transformer.model.name) either to the name of a model on the "
+        "Hugging Face hub and be online the first time it is used, or to a folder on "
+        "this machine with its config.json, tokenizer and weights."
+    )
+    R302 = (
+        "Expected the numbers of a transformer's hidden layers, each once, such as "
+        "[5, 6, 7, 8] (0 is the embeddings), but found {found}. Correct "
+        "components.transformer.model.layers."
+    )
+    R303 = (
+        "Windows of {window} word pieces can't start every {stride}: a stride should "
+        "be at least 1 and at most the window. Correct "
+        "components.transformer.model.stride."
+    )
+    R304 = (
+        "{found} layers can't be trained, as the highest layer that is used is number "
+        "{n_layers}. Set components.transformer.model.trained_layers to at most that; "
+        "0 freezes the transformer."
+    )
+    R305 = (
+        "{found} layers of the transformer are trained, but they wouldn't be saved. Set "
+        "components.transformer.model.save_weights = true, or trained_layers = 0."
+    )
+    R306 = (
+        "The transformer '{name}' can't be used: expected an encoder or a decoder with "
+        "a fast tokenizer (a tokenizer.json), but it has an encoder and a decoder, or "
+        "a slow tokenizer. Choose another model."
+    )
+    R307 = (
+        "The transformer '{name}' has {n_layers} layers, but {found} were asked for. "
+        "Correct components.transformer.model.layers."
+    )
+    R308 = (
+        "With lookahead = false a token's vector should not depend on what follows, "
+        "but in the transformer '{name}' it does. Choose a causal model such as gpt2, "
+        "or set lookahead = true and take configs/transformer.cfg as an example."
+    )
+    R309 = (
+        "The transformer '{name}' reads at most {limit} word pieces at once, but "
+        "components.transformer.model.window is {found}. Set it to {limit} or less."
+    )
+    R310 = (
+        "The vectors of a transformer can't be kept on disk while {found} of its "
+        "layers are trained. Take refreader-spacy.keep_features.v1 out of "
+        "[initialize.after_init], or set components.transformer.model.trained_layers "
+        "= 0."
+    )
+    R311 = (
+        "The transformer '{name}' isn't the one that this pipeline was trained with: "
+        "its weights, its tokenizer, or the layers and windows of the config differ. "
+        "Give the original by spacy.load(..., config={{'components': {{'transformer': "
+        "{{'model': {{'name': ...}}}}}}}}), or train again."
+    )
+    R312 = (
+        "No transformer has read the Doc that starts with {text!r}. Put a "
+        "'transformer' component before this one in the pipeline, and don't disable "
+        "it."
+    )
+    R313 = (
+        "There is no 'transformer' component before this one (upstream = "
+        "'{upstream}'), or it was not initialized. Add one to the pipeline, as "
+        "configs/transformer.cfg does; to keep its weights as they are, set "
+        "trained_layers = 0 for it instead of naming it in frozen_components."
+    )
+    R314 = (
+        "Expected one vector of width {expected} for each token from the transformer, "
+        "but found an array of shape {found}. Give the 'transformer' component the "
+        "architecture refreader-spacy.Transformer.v1 and the layers it was trained "
+        "with."
+    )

@@ -1,0 +1,45 @@
+"""The torch module: word pieces in, the chosen hidden layers of each token out.
+
+Shapes: W windows, P pieces of the longest, N tokens, L layers, H width of a layer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import embedding_bag, layer_norm
+
+
+class HiddenLayers(nn.Module):
+    """A transformer, read at several layers and pooled over word pieces."""
+
+    def __init__(self, transformer: Any, layers: tuple[int, ...]) -> None:
+        super().__init__()
+        self.transformer = transformer
+        self.layers = layers
+
+    @property
+    def width(self) -> int:
+        """Of a token's vector, L * H."""
+        return len(self.layers) * int(self.transformer.config.hidden_size)
+
+    def forward(
+        self, ids: Tensor, mask: Tensor, rows: Tensor, starts: Tensor
+    ) -> Tensor:
+        """Each token's layers side by side, each at unit deviation.
+
+        ids, mask (Tensor): Padded windows (W, P).
+        rows (Tensor): The pieces of all tokens, as places in the flattened windows.
+        starts (Tensor): Where each token's begin in `rows` (N,).
+        RETURNS (Tensor): (N, L * H); zeros for a token without pieces.
+        """
+        states = self.transformer(
+            input_ids=ids, attention_mask=mask, output_hidden_states=True
+        ).hidden_states
+        pooled = [
+            embedding_bag(rows, states[i].flatten(0, 1), starts, mode="mean")
+            for i in self.layers
+        ]
+        return torch.cat([layer_norm(x, x.shape[-1:]) for x in pooled], dim=-1)

@@ -1,0 +1,187 @@
+"""A transformer from the Hugging Face hub or a folder, as far up as it is needed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import srsly
+import torch
+from safetensors.torch import load as tensors_from_bytes
+from safetensors.torch import save as tensors_to_bytes
+from torch import nn
+from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers.utils import logging
+
+from refreader_spacy.errors import Errors
+
+
+class Loaded(NamedTuple):
+    """A transformer and all that is known about its word pieces."""
+
+    tokenizer: Any
+    transformer: Any
+    prefix: list[int]  # special pieces before each window
+    suffix: list[int]
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Which transformer, which of its layers, and how they are used."""
+
+    name: str
+    layers: tuple[int, ...]
+    window: int
+    stride: int
+    lookahead: bool
+    trained_layers: int
+    save_weights: bool
+
+    def __post_init__(self) -> None:
+        layers = self.layers
+        if not layers or min(layers) < 0 or len(set(layers)) < len(layers):
+            raise ValueError(Errors.R302.format(found=list(layers)))
+        if not 0 < self.stride <= self.window:
+            raise ValueError(Errors.R303.format(window=self.window, stride=self.stride))
+        if not 0 <= self.trained_layers <= self.n_layers:
+            raise ValueError(
+                Errors.R304.format(found=self.trained_layers, n_layers=self.n_layers)
+            )
+        if self.trained_layers and not self.save_weights:
+            raise ValueError(Errors.R305.format(found=self.trained_layers))
+
+    @property
+    def n_layers(self) -> int:
+        """How many layers are computed."""
+        return max(self.layers)
+
+    def load(self) -> Loaded:
+        """From the hub, its cache on this machine, or a folder."""
+        return self._from(self.name, weights=None)
+
+    def to_bytes(self, loaded: Loaded) -> bytes:
+        """Everything that is needed to do without the hub."""
+        with TemporaryDirectory() as folder:
+            loaded.tokenizer.save_pretrained(folder)
+            loaded.transformer.config.save_pretrained(folder)
+            files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+        state = loaded.transformer.state_dict()
+        weights = tensors_to_bytes({k: v.cpu().contiguous() for k, v in state.items()})
+        return bytes(srsly.msgpack_dumps({"files": files, "weights": weights}))
+
+    def from_bytes(self, data: bytes) -> Loaded:
+        """What `to_bytes` saved."""
+        saved = srsly.msgpack_loads(data)
+        with TemporaryDirectory() as folder:
+            for name, content in saved["files"].items():
+                Path(folder, name).write_bytes(content)
+            return self._from(folder, tensors_from_bytes(saved["weights"]))
+
+    def fingerprint(self, loaded: Loaded) -> str:
+        """The same for the same weights, word pieces, layers and windows only."""
+        digest = hashlib.blake2b(digest_size=16)
+        how = {k: v for k, v in asdict(self).items() if k not in NOT_IN_FINGERPRINT}
+        digest.update(repr(sorted(how.items())).encode())
+        digest.update(loaded.tokenizer.backend_tokenizer.to_str().encode())
+        for name, tensor in sorted(loaded.transformer.state_dict().items()):
+            digest.update(f"{name} {tuple(tensor.shape)}".encode())
+            digest.update(tensor.detach().cpu().contiguous().numpy().data)
+        return digest.hexdigest()
+
+    def _from(self, source: str, weights: dict[str, torch.Tensor] | None) -> Loaded:
+        with self._complaints(), _quiet():
+            config = AutoConfig.from_pretrained(source)
+            tokenizer = AutoTokenizer.from_pretrained(source)
+        self._check(config, tokenizer)
+        config.num_hidden_layers = self.n_layers
+        config.use_cache = False  # of keys and values, for generating text
+        with self._complaints(), _quiet():
+            if weights is None:
+                transformer = AutoModel.from_pretrained(source, config=config)
+            else:
+                transformer = AutoModel.from_config(config)
+        if getattr(transformer, "pooler", None) is not None:
+            transformer.pooler = None  # not used, and often not trained
+        if weights is not None:
+            transformer.load_state_dict(weights)
+        self._freeze(transformer)
+        loaded = Loaded(tokenizer, transformer, *_special_pieces(tokenizer))
+        limit = tokenizer.model_max_length - len(loaded.prefix) - len(loaded.suffix)
+        if self.window > limit:
+            raise ValueError(
+                Errors.R309.format(name=self.name, found=self.window, limit=limit)
+            )
+        if not self.lookahead and _looks_ahead(transformer.eval()):
+            raise ValueError(Errors.R308.format(name=self.name))
+        return loaded
+
+    def _check(self, config: Any, tokenizer: Any) -> None:
+        if not tokenizer.is_fast or getattr(config, "is_encoder_decoder", False):
+            raise ValueError(Errors.R306.format(name=self.name))
+        if self.n_layers > config.num_hidden_layers:
+            raise ValueError(
+                Errors.R307.format(
+                    name=self.name,
+                    found=list(self.layers),
+                    n_layers=config.num_hidden_layers,
+                )
+            )
+
+    def _freeze(self, transformer: Any) -> None:
+        """All but the layers that are trained; where all are, the embeddings too."""
+        if self.trained_layers == self.n_layers:
+            return
+        transformer.requires_grad_(False)
+        layers = next(
+            module
+            for module in transformer.modules()
+            if isinstance(module, nn.ModuleList) and len(module) == self.n_layers
+        )
+        for layer in layers[self.n_layers - self.trained_layers :]:
+            layer.requires_grad_(True)
+
+    @contextmanager
+    def _complaints(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            problem = str(error).strip().partition("\n")[0].rstrip(".")
+            raise ValueError(
+                Errors.R301.format(name=self.name, problem=problem)
+            ) from error
+
+
+# What doesn't change the vectors, or changes them through the weights alone
+NOT_IN_FINGERPRINT = {"name", "trained_layers", "save_weights"}
+
+
+def _special_pieces(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """What the tokenizer puts before and after a text."""
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    full = tokenizer("a")["input_ids"]
+    start = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
+    return full[:start], full[start + len(bare) :]
+
+
+@torch.no_grad()
+def _looks_ahead(transformer: Any) -> bool:
+    """Does another last piece change what comes before it?"""
+    texts = torch.tensor([[0, 1, 2, 3], [0, 1, 2, 4]])
+    states = transformer(input_ids=texts, output_hidden_states=True).hidden_states
+    return any(not torch.allclose(s[0, :3], s[1, :3], atol=1e-5) for s in states)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No warnings about layers that were left out on purpose."""
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)

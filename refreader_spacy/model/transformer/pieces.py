@@ -1,0 +1,84 @@
+"""Word pieces: which ones a token is made of, and in which window each is read.
+
+Shapes: T tokens of a Doc, P word pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+Ints = NDArray[np.int64]
+
+
+class Pieces(NamedTuple):
+    """The word pieces of a Doc, and which of them each token touches."""
+
+    ids: Ints  # (P,)
+    first: Ints  # (T,)
+    stop: Ints  # (T,), the same as first for a token without pieces
+
+
+class Window(NamedTuple):
+    """Word pieces that are read together, and the tokens that get vectors from it."""
+
+    ids: Ints
+    tokens: Ints  # places in the Doc
+    first: Ints  # of each such token, the first word piece in the window
+    stop: Ints
+
+
+def pieces_of_text(tokenizer: Any, doc: Doc) -> Pieces:
+    """Cut the text as the model is used to; a piece may touch several tokens."""
+    cut = tokenizer(
+        doc.text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+    )
+    offsets = np.array(cut["offset_mapping"], dtype=np.int64).reshape(-1, 2)
+    starts = np.array([token.idx for token in doc], dtype=np.int64)
+    ends = starts + [len(token) for token in doc]
+    first = np.searchsorted(offsets[:, 1], starts, side="right")
+    stop = np.searchsorted(offsets[:, 0], ends, side="left")
+    ids = np.array(cut["input_ids"], dtype=np.int64)
+    return Pieces(ids, first, np.maximum(first, stop))
+
+
+def pieces_of_tokens(tokenizer: Any, doc: Doc) -> Pieces:
+    """Cut each token by itself, so that its pieces don't depend on what follows.
+
+    In the text, 'left."' may be one piece for two tokens, and another one as long as
+    the quotation mark hasn't come. The space before a token is a part of it.
+    """
+    if not len(doc):
+        return pieces_of_text(tokenizer, doc)
+    spaces = ["", *(token.whitespace_ for token in doc)]
+    words = [space + token.text for space, token in zip(spaces, doc, strict=False)]
+    cut = tokenizer(words, add_special_tokens=False, verbose=False)["input_ids"]
+    stop = np.cumsum([len(ids) for ids in cut])
+    first = np.concatenate([[0], stop[:-1]])
+    return Pieces(np.concatenate(cut).astype(np.int64), first, stop)
+
+
+def windows(
+    pieces: Pieces, size: int, stride: int, lookahead: bool
+) -> Iterator[Window]:
+    """Overlapping stretches of a Doc; each token gets its vector from one of them.
+
+    Where two overlap, the first half is taken from the earlier window, as there is
+    enough context on both sides. Without lookahead all of it is: then a token's window
+    is the same however the text goes on.
+    """
+    ids, first, stop = pieces
+    margin = (size - stride) // 2 if lookahead else 0
+    last = max(0, -((size - len(ids)) // stride))
+    home = -((size - margin - stop) // stride)  # (T,), the window of each token
+    home = home.clip(0, last)
+    for number in np.unique(home):
+        start = number * stride
+        (tokens,) = np.nonzero(home == number)
+        part = ids[start : start + size]
+        inside = (first[tokens] - start, stop[tokens] - start)
+        yield Window(part, tokens, *(x.clip(0, len(part)) for x in inside))

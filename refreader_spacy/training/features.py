@@ -1,0 +1,44 @@
+"""Vectors of a frozen transformer, made once for a corpus and kept on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+from spacy.language import Language
+from spacy.training import Corpus
+from spacy.util import ensure_path
+
+BATCH = 16  # Docs of similar length
+
+
+def create_keep_features_callback(
+    folder: Path, train: Path, dev: Path, name: str = "transformer"
+) -> Callable[[Language], Language]:
+    """An [initialize] after_init that reads both corpora once with the transformer.
+
+    What is kept depends on text, transformer, layers and windows; where any of them is
+    new, so is the file. A saved pipeline keeps nothing.
+
+    folder (Path): For all transformers and corpora; it may be deleted at any time.
+    train, dev (Path): Corpora as .spacy.
+    name (str): Of the `transformer` component.
+    """
+
+    def keep_features(nlp: Language) -> Language:
+        from refreader_spacy.model.transformer.pipe import use_store
+
+        model = nlp.get_pipe(name).model  # type: ignore[attr-defined]
+        store = use_store(model, ensure_path(folder))
+        examples = (eg for path in (train, dev) for eg in Corpus(path)(nlp))
+        docs = store.missing([example.predicted for example in examples])
+        docs.sort(key=len)
+        console = Console(stderr=True)
+        starts = range(0, len(docs), BATCH)
+        for start in track(starts, f"Reading {len(docs)} texts", console=console):
+            model.predict(docs[start : start + BATCH])
+        return nlp
+
+    return keep_features
