@@ -23,6 +23,8 @@ export class MemoryView {
   start(reading) {
     this.reading = reading;
     this.position = 0;
+    this.shown = 0;
+    this.glide = 0;
     if (this.cells.length !== reading.nCells) {
       this.cells = Array.from({ length: reading.nCells }, (_, cell) => new Cell(cell));
       this.list.replaceChildren(...this.cells.map((cell) => cell.element));
@@ -30,15 +32,18 @@ export class MemoryView {
     this.#resize();
   }
 
-  // The state after so many tokens; glide is how far the way to the next is gone.
-  moveTo(position, glide) {
-    if (!this.reading) return;
-    const isStep = position === this.position + 1;
-    if (position !== this.position || glide === 0)
-      for (const cell of this.cells) cell.show(this.reading, position, isStep);
+  // Draw the chart after so many tokens; glide is how far the way to the next is gone.
+  chart(position, glide) {
     this.position = position;
     this.glide = isStill.matches ? 0 : glide;
     this.#draw();
+  }
+
+  // Show what the cells hold after so many tokens.
+  moveTo(position) {
+    const isStep = position === this.shown + 1;
+    this.shown = position;
+    for (const cell of this.cells) cell.show(this.reading, position, isStep);
   }
 
   #resize() {
@@ -59,13 +64,13 @@ export class MemoryView {
   }
 
   #draw() {
-    if (!this.size) return;
+    if (!this.size || !this.reading) return;
     const { pen, reading, colours } = this;
     const { width, height, ratio } = this.size;
     const panel = (height - 96) / 2;
     const top = 18, salience = top + panel, gates = salience + panel + 20;
     const last = this.position - 1;
-    const now = width * NOW, x = (token) => now + (token - last - (this.glide || 0)) * STEP;
+    const now = width * NOW, x = (token) => now + (token - last - this.glide) * STEP;
     const first = Math.max(0, last - Math.ceil(now / STEP));
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
@@ -102,7 +107,7 @@ export class MemoryView {
     pen.beginPath();
     pen.moveTo(x(first), y(first));
     for (let token = first + 1; token <= last; token++) pen.lineTo(x(token), y(token));
-    pen.lineTo(x(last + (this.glide || 0)), y(last));
+    pen.lineTo(x(last + this.glide), y(last));
     pen.stroke();
   }
 

@@ -22,11 +22,10 @@ let pressed = null; // the entity that was chosen in the list
 
 function show(position, glide) {
   const isNew = position !== view.position;
-  if (isNew) view.moveTo(position, true);
-  memory.moveTo(position, glide);
+  if (isNew) view.follow(position); // first what measures, then what changes
+  memory.chart(position, glide);
   if (!isNew) return;
-  const slider = at("position");
-  slider.value = position;
+  stand(position);
   showProgress();
   if (!player.isPlaying || player.speed < 5) tell(position);
   document.dispatchEvent(new CustomEvent("token", { detail: position }));
@@ -111,22 +110,27 @@ function extend(piece, position) {
   view.extend();
   player.length = reading.length;
   at("position").max = reading.length;
-  if (!player.isPlaying) stand(Math.min(position, reading.length));
+  if (!player.isPlaying) standAt(position);
   showProgress();
 }
 
 // Be at a position without scrolling there.
+function standAt(position) {
+  stand(Math.min(position, reading.length));
+  memory.chart(player.position, 0);
+}
+
 function stand(position) {
   player.position = position;
-  view.moveTo(position, false);
-  memory.moveTo(position, 0);
+  view.moveTo(position);
+  memory.moveTo(position);
   at("position").value = position;
 }
 
 function finish(data, position) {
   reading.isComplete = player.isComplete = true;
   showFound(data);
-  if (!player.isPlaying) stand(Math.min(position, reading.length));
+  if (!player.isPlaying) standAt(position);
   showProgress();
   document.body.dataset.state = "read";
   wanted();
@@ -136,7 +140,8 @@ function showFound(data) {
   found = data;
   reading.group(data.mentions, data.links, data.names);
   view.regroup();
-  memory.moveTo(player.position, 0);
+  memory.moveTo(player.position);
+  memory.chart(player.position, 0);
   showEntities();
   const resolved = data.record.resolved_text;
   const more = resolved.length > RESOLVED ? " … (Copy takes the whole text.)" : "";

@@ -5,8 +5,8 @@
 
 import { lowerBound, percent } from "./reading.js";
 
-const CHUNK = 1200; // characters, and then to the end of the line
-const LONGEST = 4000; // where a line has no end
+const CHUNK = 600; // characters, and then to the end of the line
+const LONGEST = 2000; // where a line has no end
 const N_HUES = 7;
 const SVG = "http://www.w3.org/2000/svg";
 const STAYS = 8; // tokens for which a link is shown after it was made
@@ -27,9 +27,14 @@ export class TextView {
     if (globalThis.CSS?.highlights)
       for (const name of ["now", "ahead"])
         CSS.highlights.set(name, (this.highlights[name] = new Highlight()));
+    this.ranges = { now: document.createRange(), ahead: document.createRange() };
     this.observer = new IntersectionObserver((entries) => this.#seen(entries), {
       root: box, rootMargin: "800px",
     });
+    new ResizeObserver(() => {
+      this.shown = null;
+      this.#showLink(this.#linkAt(this.position), false);
+    }).observe(box);
     box.addEventListener("pointerover", (event) => this.#point(event.target));
     box.addEventListener("pointerleave", () => this.#point(null));
     this.clear();
@@ -63,9 +68,8 @@ export class TextView {
       const size = this.reading.starts[token + 1] - this.reading.starts[chunk.first];
       const isLineEnd = this.reading.tokens[token].includes("\n");
       chunk.isFull = size >= LONGEST || (isLineEnd && size >= CHUNK);
-      chunk.isStale = true;
     }
-    this.regroup(chunk);
+    this.regroup();
   }
 
   #open(token) {
@@ -73,7 +77,7 @@ export class TextView {
     element.className = "chunk";
     element.dir = "auto";
     const chunk = {
-      first: token, last: token, element, marks: new Map(), pieces: [],
+      first: token, last: token, drawn: token, element, marks: new Map(), pieces: [],
       isFull: false, isStale: true, isVisible: false,
     };
     this.chunks.push(chunk);
@@ -96,7 +100,8 @@ export class TextView {
   regroup() {
     for (const chunk of this.chunks) {
       chunk.isStale = true;
-      if (chunk.isVisible || chunk.marks.size || !chunk.element.firstChild) this.#draw(chunk);
+      const isShort = chunk.drawn !== chunk.last;
+      if (chunk.isVisible || chunk.marks.size || isShort) this.#draw(chunk);
     }
     this.lit = null;
     this.#colour();
@@ -130,6 +135,7 @@ export class TextView {
     }
     put(null, token, at, reading.starts[chunk.last]);
     chunk.element.replaceChildren(...parts);
+    chunk.drawn = chunk.last;
     chunk.isStale = !chunk.isVisible;
   }
 
@@ -154,13 +160,12 @@ export class TextView {
     return mark;
   }
 
-  // The state after so many tokens. follow: keep the last of them in view.
-  moveTo(position, follow) {
+  // The state after so many tokens.
+  moveTo(position) {
     if (!this.reading) return;
     const before = this.position;
     this.position = position;
     this.#colour();
-    if (follow) this.#follow();
     this.#showLink(this.#linkAt(position), position === before + 1);
   }
 
@@ -182,38 +187,43 @@ export class TextView {
         mark.isAhead = is;
       }
     }
-    const { now, ahead } = this.highlights;
-    if (!now) return;
-    now.clear();
-    ahead.clear();
-    if (!position || position >= reading.length) return;
     const chunk = this.chunkOf(position - 1);
-    if (!chunk.pieces.length) return;
+    const isMiddle = position < reading.length && chunk?.pieces.length;
+    for (const [name, highlight] of Object.entries(this.highlights))
+      if (isMiddle) highlight.add(this.ranges[name]);
+      else highlight.clear();
+    if (!isMiddle) return;
     const start = reading.starts[position - 1];
     const end = start + reading.tokens[position - 1].trimEnd().length;
-    now.add(rangeOf(chunk, start, end));
-    ahead.add(rangeOf(chunk, reading.starts[position], reading.starts[chunk.last]));
+    setRange(this.ranges.now, chunk, start, end);
+    setRange(this.ranges.ahead, chunk, reading.starts[position], reading.starts[chunk.last]);
   }
 
-  #follow() {
-    const { reading, position, box } = this;
-    const chunk = this.chunkOf(Math.max(position - 1, 0));
-    if (!chunk) return;
-    if (!position) {
+  // Scroll so that the last of so many tokens is in view. It measures, so call it before
+  // anything is changed.
+  follow(position) {
+    const { reading, box } = this;
+    if (!position || !reading) {
       box.scrollTop = 0;
       return;
     }
-    if (!chunk.isVisible) {
-      box.scrollTop = chunk.element.offsetTop - 40;
-      chunk.isVisible = true;
-      this.#draw(chunk);
-      this.#colour();
-    }
+    const chunk = this.chunkOf(position - 1);
+    if (!chunk.isVisible) this.#bring(chunk);
     const start = reading.starts[position - 1];
-    const place = rangeOf(chunk, start, start + 1).getBoundingClientRect();
+    const place = setRange(document.createRange(), chunk, start, start + 1).getBoundingClientRect();
     const room = box.getBoundingClientRect();
-    if (place.top < room.top + 24 || place.bottom > room.bottom - 40)
-      box.scrollTop += place.top - room.top - room.height * 0.35;
+    if (place.top < room.top + 24 || place.bottom > room.bottom - 40) this.#scroll(place, room);
+  }
+
+  #bring(chunk) {
+    this.box.scrollTop = chunk.element.offsetTop - 40;
+    chunk.isVisible = true;
+    if (chunk.isStale) this.#draw(chunk);
+    this.#colour();
+  }
+
+  #scroll(place, room) {
+    this.box.scrollTop += place.top - room.top - room.height * 0.35;
   }
 
   // The link that was made last, if that is not long ago.
@@ -243,7 +253,7 @@ export class TextView {
   }
 
   #showLink(mention, springs) {
-    if (mention === this.shown && !springs) return;
+    if (mention === this.shown) return;
     this.shown = mention;
     const from = mention?.entity.number && this.#markOf(mention);
     this.bubble.hidden = !from;
@@ -282,14 +292,8 @@ export class TextView {
 
   // Bring a mention into view.
   scrollTo(mention) {
-    const chunk = this.chunkOf(mention.start);
-    this.box.scrollTop = chunk.element.offsetTop - 40;
-    chunk.isVisible = true;
-    if (chunk.isStale) this.#draw(chunk);
-    this.#colour();
-    const place = this.#markOf(mention).getBoundingClientRect();
-    const room = this.box.getBoundingClientRect();
-    this.box.scrollTop += place.top - room.top - room.height * 0.35;
+    this.#bring(this.chunkOf(mention.start));
+    this.#scroll(this.#markOf(mention).getBoundingClientRect(), this.box.getBoundingClientRect());
   }
 }
 
@@ -306,8 +310,7 @@ export function describe(reading, mention) {
   return to ? `${name}: means ${reading.textOf(to)}, ${percent(probability)}` : name;
 }
 
-function rangeOf(chunk, start, end) {
-  const range = document.createRange();
+function setRange(range, chunk, start, end) {
   range.setStart(...placeOf(chunk, start, false));
   range.setEnd(...placeOf(chunk, end, true));
   return range;
