@@ -56,8 +56,8 @@ def build_refreader_v1(
     memory_bias (float): Where the gate that lets the memory into the hidden state
         starts; below zero, the reader begins as a plain recurrent network.
     dropout (float): On token vectors, pre-recurrent states and hidden states.
-    tolerance (float): An update below it leaves a cell's key and value as they are,
-        which saves most of the work, in training and in reading; 0 is the paper's.
+    tolerance (float): A gate below it leaves a cell's key and value as they are, which
+        saves most of the work, in training and in reading; 0 is the paper's.
     """
     reader = Reader(
         width=width,
@@ -192,7 +192,7 @@ def _weights(model: Model[Vectors, Readings]) -> Weights:
         parameters,
         entity_decay=reader.memory.entity_decay,
         word_decay=reader.memory.word_decay,
-        tolerance=reader.tolerance,
+        tolerance=reader.memory.tolerance,
     )
 
 

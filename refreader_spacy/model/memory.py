@@ -150,23 +150,16 @@ class Memory(nn.Module):
             said.entity,
         )  # (B, 1)
         salience = decay * keep * salience + update + overwrite
-        # Not in the paper: most updates are tiny and most of the work, so keys and
-        # values do without them.
-        worked = torch.where(update < self.tolerance, 0.0, update)  # (B, M)
-        keep = 1 - worked - overwrite
-        keys = _write(self.key_update, keys, said.key, worked, overwrite, keep)
-        values = _write(self.value_update, values, said.value, worked, overwrite, keep)
-        return Gates(update, overwrite), Cells(keys, values, salience)
+        # Not in the paper: most gates are nearly closed, and most of the work is what
+        # they let through, so keys and values do without it.
+        gates = Gates(update, overwrite)
+        written = Gates(*(torch.where(g < self.tolerance, 0.0, g) for g in gates))
+        keys = _write(self.key_update, keys, said.key, written)
+        values = _write(self.value_update, values, said.value, written)
+        return gates, Cells(keys, values, salience)
 
 
-def _write(
-    cell: nn.GRUCell,
-    old: Tensor,
-    new: Tensor,
-    update: Tensor,
-    overwrite: Tensor,
-    keep: Tensor,
-) -> Tensor:
+def _write(cell: nn.GRUCell, old: Tensor, new: Tensor, gates: Gates) -> Tensor:
     """Mix what a cell held, the candidate, and the candidate worked into what it held.
 
     The candidate's projection is the same for all cells, so it is computed once.
@@ -174,8 +167,6 @@ def _write(
     inputs = nn.functional.linear(new, cell.weight_ih, cell.bias_ih)  # (B, 3 * size)
     recurrent = nn.functional.linear(old, cell.weight_hh, cell.bias_hh)
     updated = gru(inputs[:, None], recurrent, old)  # (B, M, size)
-    return (
-        update[..., None] * updated
-        + overwrite[..., None] * new[:, None]
-        + keep[..., None] * old
-    )
+    update, overwrite = (gate[..., None] for gate in gates)  # (B, M, 1)
+    keep = 1 - update - overwrite
+    return update * updated + overwrite * new[:, None] + keep * old

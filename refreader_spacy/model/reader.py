@@ -77,7 +77,6 @@ class Reader(nn.Module):
         self.initial_hidden = nn.Parameter(torch.empty(hidden_size))
         self.memory_bias = memory_bias
         self.dropout = dropout
-        self.tolerance = tolerance
         self.reset()
 
     def forward(
@@ -188,7 +187,7 @@ class Reader(nn.Module):
         memory = self.memory
         hidden, (keys, values, salience) = state
         decays = memory.entity_decay, memory.word_decay
-        fixed = Fixed(sizes, *noise, temperature, *decays, self.tolerance)
+        fixed = Fixed(sizes, *noise, temperature, *decays, memory.tolerance)
         heads, heads_bias = fused_weights(self._heads())
         weights = (
             self.pre_hidden.weight,

@@ -51,7 +51,7 @@ class Fixed(NamedTuple):
     temperature: float
     entity_decay: float
     word_decay: float
-    tolerance: float  # updates below it leave keys and values as they are
+    tolerance: float  # gates below it leave a cell's content as it is
 
 
 class Carried(NamedTuple):
@@ -188,12 +188,13 @@ class Step:
         )
         new_salience = self.decay * self.keep * salience + self.update + self.overwrite
 
-        much = self.update.view(-1) >= fixed.tolerance
+        updated = self.update.view(-1) >= fixed.tolerance
+        self.replaced = self.overwrite >= fixed.tolerance
         self.cells = Slots(
             content,
             torch.cat([self.key_in + self.key_out, value], dim=-1),
-            (self.update, self.overwrite),
-            much.nonzero().squeeze(dim=1),
+            (self.update, self.overwrite * self.replaced),
+            updated.nonzero().squeeze(dim=1),
             w,
         )
         self.values = self.cells.new[..., key_size:]
@@ -237,7 +238,7 @@ class Step:
         d_keep = d_salience * self.decay * before.salience
         d_written = d_salience - d_keep
         d_update = d_update + by_update + d_written
-        d_overwrite = d_overwrite + by_overwrite + d_written
+        d_overwrite = d_overwrite + by_overwrite * self.replaced + d_written
         d_decay = (d_salience * self.keep * before.salience).sum(dim=-1, keepdim=True)
         d_salience = d_salience * self.decay * self.keep
 

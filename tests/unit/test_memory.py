@@ -176,3 +176,21 @@ def test_the_recurrent_unit_is_torchs():
     inputs = torch.nn.functional.linear(x, cell.weight_ih, cell.bias_ih)
     recurrent = torch.nn.functional.linear(h, cell.weight_hh, cell.bias_hh)
     torch.testing.assert_close(gru(inputs, recurrent, h), cell(x, h))
+
+
+@settings(deadline=None)
+@given(memories(), contents(), STATES, CHOICES, st.floats(0.05, 0.5))
+def test_a_gate_below_the_tolerance_leaves_key_and_value_alone(
+    memory, cells, states, choice, tolerance
+):
+    said = memory.signals([head(torch.from_numpy(states)) for head in memory.heads()])
+    noise = None if choice is None else torch.from_numpy(choice)
+    gates, plain = memory(said, cells, noise, 1.0)
+    memory.tolerance = tolerance
+    same_gates, after = memory(said, cells, noise, 1.0)
+    torch.testing.assert_close((*same_gates, after.salience), (*gates, plain.salience))
+    closed = (gates.update < tolerance) & (gates.overwrite < tolerance)
+    wide = (gates.update >= tolerance) & (gates.overwrite >= tolerance)
+    for now, before, exact in zip(after[:2], cells[:2], plain[:2], strict=True):
+        torch.testing.assert_close(now[closed], before[closed])
+        torch.testing.assert_close(now[wide], exact[wide])

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from refreader_spacy.model import memory
 from refreader_spacy.model.memory import Cells
 from refreader_spacy.model.reader import Reader, State
 
@@ -142,31 +141,19 @@ def gradients_of(read, reader, tokens, start, noise, temperature, wanted):
     }
 
 
-def write_if_much(tolerance, write=memory._write):
-    """What a tolerance means: a smaller update leaves a cell's key or value alone."""
-
-    def write_(cell, old, new, update, overwrite, keep):
-        much = torch.where(update >= tolerance, update, 0.0)
-        return write(cell, old, new, much, overwrite, 1 - much - overwrite)
-
-    return write_
-
-
 @pytest.mark.parametrize("tolerance", [0.0, 0.2])
 @settings(deadline=None, max_examples=20)
 @given(readers(), TOKENS, st.data(), st.floats(0.2, 2))
 def test_the_written_gradient_is_autograds(
     tolerance, reader, tokens, data, temperature
 ):
-    reader.tolerance = tolerance
+    reader.memory.tolerance = tolerance
     noise, start = reader.noise(tokens), start_of(reader)
     n = len(tokens)
     shapes = [(n, CELLS)] * 3 + [(n, HIDDEN)] + [field.shape for field in flat(start)]
     wanted = [torch.from_numpy(data.draw(numbers(*shape))) for shape in shapes]
     case = (reader, tokens, start, noise, temperature, wanted)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "_write", write_if_much(tolerance))
-        values, gradients = gradients_of(reader.read, *case)
+    values, gradients = gradients_of(reader.read, *case)
     learned_values, learned = gradients_of(reader.read_to_learn, *case)
     torch.testing.assert_close(learned_values, values)
     torch.testing.assert_close(learned, gradients, atol=1e-8, rtol=1e-6)
