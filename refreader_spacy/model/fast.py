@@ -1,8 +1,11 @@
 """The reader at inference in plain NumPy: one document or stream, token by token.
 
-The equations are those of `reader` and `memory`, written for few calls: a token costs
-about fifty, and half of the time is two products with the hidden state. The torch
-reader is the definition: a test compares them.
+The equations are those of `reader` and `memory`, written for few calls: half of the
+time is two products with the hidden state, and a token that writes nothing costs about
+twenty calls more. The torch reader is the definition: a test compares them.
+
+Sigmoids are hardly taken: what is multiplied by 1 / (1 + exp(-x)) can be divided
+by 1 + exp(-x) instead, and what x is made of is negated beforehand.
 
 Shapes: T tokens, M memory cells, X input size, H hidden and value size, K key size.
 """
@@ -19,6 +22,9 @@ from numpy.typing import NDArray
 from refreader_spacy.model.types import Array, Reading
 
 Index = NDArray[np.int64]
+
+# One token's updates, overwrites and saliences, cell by cell
+Gates = tuple[list[float], list[float], list[float]]
 
 # A gate below this leaves keys and values as they are. It can't be much larger: which
 # cell is the least salient is decided by differences as small as that.
@@ -53,6 +59,13 @@ class Gru(NamedTuple):
     inputs: Layer
     recurrent: Layer
 
+    def project(self, new: Array) -> Array:
+        """The inputs' part for `gru_step`: (size,) to (3 * size,), or (N, ...)."""
+        inputs = self.inputs(new)
+        gates = inputs[..., : 2 * new.shape[-1]]
+        np.negative(gates, out=gates)
+        return inputs
+
 
 class Weights:
     """The parameters of a reader, arranged for reading.
@@ -71,7 +84,7 @@ class Weights:
     ) -> None:
         """parameters (Mapping[str, Array]): By their names in the torch reader.
 
-        tolerance (float): An update below this leaves keys and values as they are.
+        tolerance (float): A gate below this leaves keys and values as they are.
         """
         p = parameters
         self.entity_decay, self.word_decay = entity_decay, word_decay
@@ -100,6 +113,8 @@ class Weights:
         zeros = np.zeros(1, np.float32)
         biases = [p.get(f"{head}.bias", zeros) for head in heads]
         self.heads = Layer(np.concatenate(weights), np.concatenate(biases))
+        for negated in self.heads:  # entity, reference and importance are sigmoids
+            negated[:3] *= -1
         self.initial = State(
             p["initial_hidden"],
             p["memory.initial_keys"],
@@ -111,8 +126,8 @@ class Weights:
         """The inputs' part of all products; a word that comes again is projected once.
 
         vectors (Array): (N, X).
-        RETURNS: A projection for each different vector (D, 4H), and which of them
-            belongs to each vector (N,).
+        RETURNS: A projection for each different vector (D, 4H): of the pre-recurrent
+            state, then as `gru_step` wants it; and which belongs to each vector (N,).
         """
         first, which = distinct_rows(vectors)
         distinct = vectors[first]  # (D, X)
@@ -122,6 +137,8 @@ class Weights:
         rest = projected[:, self.hidden_size :]
         np.matmul(distinct, gru.T, out=rest)
         rest += self.inputs_bias
+        gates = rest[:, : 2 * self.hidden_size]
+        np.negative(gates, out=gates)
         return projected, which
 
 
@@ -157,12 +174,19 @@ class Pen:
         """state (State | None): Where an earlier reading stopped; it is not changed."""
         self.weights = weights
         state = state or weights.initial
-        self.hidden, self.keys, self.values = (a.copy() for a in state[:3])
+        # The hidden state and the values are mixed by one product, so they are together
+        self._mixture = np.concatenate((state.hidden[None], state.values))  # (1 + M, H)
+        self._shares = np.zeros(len(self._mixture), np.float32)  # (1 + M,)
+        self.hidden, self.values = self._mixture[0], self._mixture[1:]
+        self.keys = state.keys.copy()
         self.salience: list[float] = state.salience.tolist()
+        self._salience = state.salience.copy()
+        # Large arrays are made once: asking the system for memory takes time
         self._pre = np.empty_like(self.hidden)  # (H,)
         self._said = np.empty_like(weights.heads.bias)
         self._mixed = np.empty_like(self.hidden)  # (H,)
         self._recurrent = np.empty(3 * len(self.hidden), np.float32)  # (3H,)
+        self._ask()
 
     @property
     def state(self) -> State:
@@ -172,120 +196,128 @@ class Pen:
 
     def read(self, vectors: Array) -> Reading:
         """Go on with these tokens, given as vectors (T, X)."""
-        gates = np.zeros((3, len(vectors), len(self.salience)), np.float32)
+        size = self.weights.hidden_size
+        gates: list[Gates] = []
         if len(vectors):
             projected, which = self.weights.project(vectors)
+            inputs = list(zip(projected[:, :size], projected[:, size:], strict=True))
             with np.errstate(over="ignore"):  # a gate that is closed for good
-                for row, out in zip(which.tolist(), gates.swapaxes(0, 1), strict=True):
-                    self._step(projected[row], out)
-        return Reading(*gates)
+                gates = [self._step(*inputs[row]) for row in which.tolist()]
+        shape = (len(vectors), 3, len(self.salience))
+        columns = np.array(gates, np.float32).reshape(shape).swapaxes(0, 1)
+        return Reading(*np.ascontiguousarray(columns))
 
-    def _step(self, inputs: Array, out: Array) -> None:
-        """Read one token.
-
-        inputs (Array): The projections of its vector (4H,).
-        out (Array): Where its update, overwrite and salience go (3, M).
-        """
-        w, hidden, mixed = self.weights, self.hidden, self._mixed
-        size = w.hidden_size
-        pre, said, recurrent = self._pre, self._said, self._recurrent
-        np.dot(w.pre_hidden, hidden, out=pre)
-        pre += inputs[:size]
-        np.tanh(pre, out=pre)
-        np.dot(w.heads.weight, pre, out=said)
-        said += w.heads.bias
-        entity, reference, use = sigmoid(said[:3]).tolist()
-        self._remember(entity, reference * entity, out)
+    def _step(self, pre_input: Array, gru_input: Array) -> Gates:
+        """Read one token, given the projections of its vector (H,) and (3H,)."""
+        w, mixed, recurrent = self.weights, self._mixed, self._recurrent
+        pre, said, shares = self._pre, self._said, self._shares
+        np.dot(w.pre_hidden, self.hidden, pre)
+        np.add(pre, pre_input, pre)
+        np.tanh(pre, pre)
+        np.dot(w.heads.weight, pre, said)
+        np.add(said, w.heads.bias, said)
+        opened = said[:3]
+        np.exp(opened, opened)
+        np.add(opened, 1, opened)
+        entity, reference, use = [1 / x for x in opened.tolist()]
+        gates = self._remember(entity, reference * entity)
 
         # h' = GRU(x, (1 - c) h + c * what the memory holds)
-        np.dot(out[2], self.values, out=mixed)
-        mixed -= hidden
-        mixed *= min(use, sum(self.salience))
-        mixed += hidden
-        np.dot(w.recurrent, mixed, out=recurrent)
-        candidate = recurrent[2 * size :]
-        candidate += w.candidate_bias
-        _gru_step(inputs[size:], recurrent, mixed)
-        self.hidden, self._mixed = mixed, hidden
+        use = min(use, sum(self.salience))
+        shares[:] = [1 - use, *[use * salience for salience in self.salience]]
+        np.dot(shares, self._mixture, mixed)
+        np.dot(w.recurrent, mixed, recurrent)
+        candidate = recurrent[2 * w.hidden_size :]
+        np.add(candidate, w.candidate_bias, candidate)
+        gru_step(gru_input, recurrent, mixed, self.hidden)
+        return gates
 
-    def _remember(self, entity: float, reference: float, out: Array) -> None:
+    def _ask(self) -> None:
+        """What turns a token's query into scores, for the keys as they are now.
+
+        A key meets every query in the same layer, so it can go through it first.
+        """
+        query = self.weights.query
+        self._questions = self.keys @ query.weight  # (M, K)
+        biases = self.keys @ query.bias
+        biases += self.weights.link_bias
+        self._biases: list[float] = biases.tolist()
+
+    def _remember(self, entity: float, reference: float) -> Gates:
         """Let the token update and overwrite the cells."""
         w, salience = self.weights, self.salience
-        start = 3 + w.key_size
-        query = w.query.weight @ np.tanh(self._said[3:start])
-        query += w.query.bias
-        scores = [score + w.link_bias for score in (self.keys @ query).tolist()]
+        query = np.tanh(self._said[3 : 3 + w.key_size])
+        asked = np.dot(self._questions, query).tolist()
+        scores = [score + bias for score, bias in zip(asked, self._biases, strict=True)]
         highest = max(0.0, *scores)
-        shares = [exp(score - highest) for score in scores]
-        total = sum(shares) + exp(-highest)  # the last place is: no link
+        matches = [exp(score - highest) for score in scores]
+        total = sum(matches) + exp(-highest)  # the last place is: no link
         update = [
-            min(reference * share / total, 2 * old)
-            for share, old in zip(shares, salience, strict=True)
+            min(reference * match / total, 2 * old)
+            for match, old in zip(matches, salience, strict=True)
         ]
         remaining = entity - sum(update)
         place = salience.index(min(salience))
-        updated = [cell for cell, u in enumerate(update) if u >= w.tolerance]
-        if updated or remaining > FAINT:
-            self._write(updated, update, place, remaining)
+        if max(remaining, *update) >= w.tolerance:
+            self._write(update, place, remaining)
 
         decay = w.word_decay + (w.entity_decay - w.word_decay) * entity
-        salience = [
+        after = [
             decay * (1 - u) * old + u for u, old in zip(update, salience, strict=True)
         ]
-        salience[place] += remaining * (1 - decay * self.salience[place])
-        out[0] = update
-        out[1, place] = remaining
-        out[2] = salience
-        self.salience = out[2].tolist()  # rounded, so that full cells are equally full
+        after[place] += remaining * (1 - decay * salience[place])
+        overwrite = [0.0] * len(update)
+        overwrite[place] = remaining
+        self._salience[:] = after
+        self.salience = self._salience.tolist()  # rounded: full cells are equally full
+        return update, overwrite, self.salience
 
-    def _write(
-        self, updated: list[int], update: list[float], place: int, remaining: float
-    ) -> None:
-        """Change keys and values.
+    def _write(self, update: list[float], place: int, remaining: float) -> None:
+        """Change keys and values where a gate is large enough.
 
-        updated (list[int]): The cells that are updated by enough to matter.
         place (int): The cell that is overwritten, by how much remains.
         """
         w = self.weights
         key = np.tanh(self._said[3 + w.key_size :])  # (K,)
-        key = key + np.tanh(w.key(key))
+        key += np.tanh(w.key(key))
         value = np.tanh(w.value(self._pre))  # (H,)
+        updated = [cell for cell, gate in enumerate(update) if gate >= w.tolerance]
+        replaced = remaining if remaining >= w.tolerance else 0.0
         for old, new, gru in (
             (self.keys, key, w.key_update),
             (self.values, value, w.value_update),
         ):
-            change = remaining * (new - old[place])
-            inputs = gru.inputs(new) if updated else new
+            change = replaced * (new - old[place])
+            inputs = gru.project(new) if updated else new
             for cell in updated:
-                worked = old[cell].copy()
-                _gru_step(inputs, gru.recurrent(worked), worked)
-                worked -= old[cell]
-                worked *= update[cell]
-                old[cell] += worked
+                before = old[cell]
+                gain = gru_step(inputs, gru.recurrent(before), before.copy())
+                gain -= before
+                gain *= update[cell]
+                before += gain
             old[place] += change
+        self._ask()
 
 
-def _gru_step(inputs: Array, recurrent: Array, state: Array) -> None:
-    """A gated recurrent unit; both projections (3H,) are used up, the state is changed.
+def gru_step(
+    inputs: Array, recurrent: Array, state: Array, out: Array | None = None
+) -> Array:
+    """A gated recurrent unit; both its recurrent projection and its state are used up.
 
-    The gates are in torch's order: reset, update, candidate.
+    The gates are in torch's order: reset, update, candidate. The first two of the
+    inputs' projection are negated.
+
+    inputs, recurrent (Array): (3 * size,) or (N, 3 * size).
+    out (Array | None): Where the new state goes; None: where the old one was.
     """
-    size = len(state)
-    gates = recurrent[: 2 * size]
-    gates += inputs[: 2 * size]
-    sigmoid(gates)
-    candidate = recurrent[2 * size :]
-    candidate *= gates[:size]
-    candidate += inputs[2 * size :]
-    np.tanh(candidate, out=candidate)
-    state -= candidate
-    state *= gates[size:]
-    state += candidate
-
-
-def sigmoid(x: Array) -> Array:
-    """In place."""
-    np.negative(x, out=x)
-    np.exp(x, out=x)
-    x += 1
-    return np.reciprocal(x, out=x)
+    size = state.shape[-1]
+    gates, candidate = recurrent[..., : 2 * size], recurrent[..., 2 * size :]
+    np.subtract(inputs[..., : 2 * size], gates, gates)
+    np.exp(gates, gates)
+    np.add(gates, 1, gates)
+    np.divide(candidate, gates[..., :size], candidate)
+    np.add(candidate, inputs[..., 2 * size :], candidate)
+    np.tanh(candidate, candidate)
+    np.subtract(state, candidate, state)
+    np.divide(state, gates[..., size:], state)
+    return np.add(state, candidate, state if out is None else out)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from refreader_spacy.model.fast import FAINT, Gru, Index, Weights, sigmoid
+from refreader_spacy.model.fast import Index, Weights, gru_step
 from refreader_spacy.model.types import Array, Reading
 
 
@@ -80,7 +80,9 @@ class Batch:
         pre += inputs[:, :size]
         np.tanh(pre, out=pre)
         said = w.heads(pre)
-        entity, reference, use = sigmoid(said[:, :3]).T[..., None]  # (B, 1) each
+        opened = np.exp(said[:, :3])
+        opened += 1
+        entity, reference, use = np.reciprocal(opened).T[..., None]  # (B, 1) each
         self._remember(pre, said, entity, reference * entity, out)
 
         # h' = GRU(x, (1 - c) h + c * what the memory holds)
@@ -90,8 +92,7 @@ class Batch:
         mixed += self.hidden
         np.matmul(mixed, w.recurrent.T, out=recurrent)
         recurrent[:, 2 * size :] += w.candidate_bias
-        gru_step(inputs[:, size:], recurrent, mixed)
-        self.hidden, self._mixed = mixed, self.hidden
+        gru_step(inputs[:, size:], recurrent, mixed, self.hidden)
 
     def _remember(
         self, pre: Array, said: Array, entity: Array, reference: Array, out: Array
@@ -125,46 +126,31 @@ class Batch:
         """
         w = self.weights
         updated = update >= w.tolerance  # (B, M)
-        overwritten = remaining > FAINT  # (B,)
-        rows = np.flatnonzero(overwritten | updated.any(axis=1))  # (R,)
+        replaced = remaining >= w.tolerance  # (B,)
+        updates = updated.any(axis=1)  # (B,)
+        rows = np.flatnonzero(replaced | updates)  # (R,)
         if not len(rows):
             return
         key = np.tanh(said[rows, 3 + w.key_size :])  # (R, K)
         key += np.tanh(w.key(key))
-        value = np.tanh(w.value(pre[rows]))  # (R, H)
-        docs, cells = np.nonzero(updated)  # (U,)
-        worked_in = np.searchsorted(rows, docs)  # (U,)
-        amount = update[docs, cells, None]  # (U, 1)
+        value = w.value(pre if len(rows) == len(pre) else pre[rows])  # (R, H)
+        np.tanh(value, out=value)
         place = place[rows]
-        share = (remaining * overwritten)[rows, None]  # (R, 1)
+        share = (remaining * replaced)[rows, None]  # (R, 1)
+        working = np.flatnonzero(updates[rows])  # of R, those that update
+        docs, cells = np.nonzero(updated)  # (U,)
+        whose = np.searchsorted(rows[working], docs)  # (U,), of those that update
+        amount = update[docs, cells, None]  # (U, 1)
         for old, new, gru in (
             (self.keys, key, w.key_update),
             (self.values, value, w.value_update),
         ):
             before = old[docs, cells]  # (U, K) or (U, H)
-            gain = amount * (worked(gru, new, worked_in, before) - before)
-            old[rows, place] += share * (new - old[rows, place])
+            inputs = gru.project(new[working])[whose]
+            gain = gru_step(inputs, gru.recurrent(before), before.copy())
+            gain -= before
+            gain *= amount
+            new -= old[rows, place]
+            new *= share
+            old[rows, place] += new
             old[docs, cells] += gain
-
-
-def worked(gru: Gru, new: Array, which: Index, before: Array) -> Array:
-    """Candidates worked into cells: `which` says whose candidate each cell gets."""
-    rows, again = np.unique(which, return_inverse=True)
-    inputs = gru.inputs(new[rows])[again]
-    return gru_step(inputs, gru.recurrent(before), before.copy())
-
-
-def gru_step(inputs: Array, recurrent: Array, state: Array) -> Array:
-    """A gated recurrent unit; uses up its recurrent projection, changes its state."""
-    size = state.shape[-1]
-    gates = recurrent[:, : 2 * size]
-    gates += inputs[:, : 2 * size]
-    sigmoid(gates)
-    candidate = recurrent[:, 2 * size :]
-    candidate *= gates[:, :size]
-    candidate += inputs[:, 2 * size :]
-    np.tanh(candidate, out=candidate)
-    state -= candidate
-    state *= gates[:, size:]
-    state += candidate
-    return state
