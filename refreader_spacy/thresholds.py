@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-LOWEST = 1e-6  # keeps the logarithm of a probability finite
 RIDGE = 1e-3  # keeps the fit finite where all rows are told apart
 
 
@@ -59,15 +58,15 @@ def calibrated_threshold(probabilities: Array, gold: NDArray[np.bool_]) -> float
     """The threshold with the highest expected F1, if one is as likely as its fellows.
 
     With few rows, the best point of the ragged F1 curve is often luck. So the chance of
-    being right is first fitted as a logistic function of the logarithm of the reader's
-    probability, two numbers for all rows, and F1 is then expected under that.
+    being right is first fitted as a logistic function of a decision's rank, two numbers
+    for all rows, and F1 is then expected under that.
     """
     from scipy.optimize import minimize  # type: ignore[import-untyped]
 
     order = np.argsort(-probabilities)
     probabilities, right = probabilities[order], gold[order].astype(np.float64)
-    logs = np.log(probabilities + LOWEST)
-    inputs = np.stack([np.ones_like(logs), logs - logs.mean()], axis=1)  # (N, 2)
+    ranks = np.linspace(1, -1, len(order))  # from sure to unlikely
+    inputs = np.stack([np.ones_like(ranks), ranks], axis=1)  # (N, 2)
 
     def surprise(weights: Array) -> float:
         scores = inputs @ weights

@@ -41,7 +41,7 @@ def evaluate(
     result: dict[str, Any] = {
         "row": row,
         "corpus": corpus,
-        "seed": nlp.config["training"]["seed"],
+        "seed": nlp.config.interpolate()["training"]["seed"],
         "threshold": reader.threshold,
         "n_docs": len(examples),
         "scores": scores,
