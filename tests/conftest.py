@@ -1,5 +1,6 @@
 """The fixtures that more than one file of tests uses."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,20 @@ def gap_file(tmp_path: Path) -> Path:
     path = tmp_path / "gap-six.tsv"
     path.write_text("".join(rows.splitlines(keepends=True)[:7]), "utf8")
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Folders with tiny transformers of three kinds, with weights as they begin."""
+    pytest.importorskip("spacy_transformers")
+    from tiny_transformers import save_tiny
+
+    made: dict[str, Path] = {}
+
+    def folder(kind: str) -> Path:
+        if kind not in made:
+            made[kind] = tmp_path_factory.mktemp(kind)
+            save_tiny(kind, made[kind])
+        return made[kind]
+
+    return folder

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, layer_norm
 
+EPS = 1e-12  # only a token without pieces has so little variance
+
 
 class HiddenLayers(nn.Module):
     """A transformer, read at several layers and pooled over word pieces."""
@@ -42,4 +44,4 @@ class HiddenLayers(nn.Module):
             embedding_bag(rows, states[i].flatten(0, 1), starts, mode="mean")
             for i in self.layers
         ]
-        return torch.cat([layer_norm(x, x.shape[-1:]) for x in pooled], dim=-1)
+        return torch.cat([layer_norm(x, x.shape[-1:], eps=EPS) for x in pooled], dim=-1)

@@ -83,7 +83,10 @@ class Hub:
             return self._from(folder, tensors_from_bytes(saved["weights"]))
 
     def fingerprint(self, loaded: Loaded) -> str:
-        """The same for the same weights, word pieces, layers and windows only."""
+        """The same for the same weights, word pieces, layers and windows only.
+
+        If the code ever gives other vectors for these, it should say so here.
+        """
         digest = hashlib.blake2b(digest_size=16)
         how = {k: v for k, v in asdict(self).items() if k not in NOT_IN_FINGERPRINT}
         digest.update(repr(sorted(how.items())).encode())
