@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from socket import AF_INET, AF_INET6, create_server, socket
+from threading import Thread
 
 import uvicorn
 from starlette.applications import Starlette
@@ -12,12 +15,12 @@ from refreader_spacy.errors import Errors
 
 
 def listen(host: str, port: int) -> socket:
-    """Take an address. Visitors who come before `run` wait."""
+    """Take an address. Visitors who come before it is served wait."""
     family = AF_INET6 if ":" in host else AF_INET
     try:
         return create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
-        problem = getattr(error, "strerror", None) or error
+    except OSError as error:
+        problem = error.strerror or error
         raise ValueError(
             Errors.R265.format(host=host, port=port, problem=problem)
         ) from error
@@ -37,4 +40,23 @@ def is_loopback(place: socket) -> bool:
 
 def run(app: Starlette, place: socket) -> None:
     """Serve until somebody ends it."""
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[place])
+    make_server(app).run(sockets=[place])
+
+
+@contextmanager
+def serving(app: Starlette) -> Iterator[str]:
+    """Serve in the background, at the address that this gives, until the block ends."""
+    with listen("127.0.0.1", 0) as place:
+        server = make_server(app)
+        thread = Thread(target=server.run, kwargs={"sockets": [place]})
+        thread.start()
+        try:
+            yield address(place)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def make_server(app: Starlette) -> uvicorn.Server:
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    return uvicorn.Server(config)
