@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from refreader_spacy.model.types import Array, Reading
 
 CAPACITY = 64  # tokens that are remembered at most; twice as many until a clean-up
+STRIDE = 64  # tokens that are compared with each other and all remembered at once
 BLOCK = 4096  # tokens that `decode` looks at together
 
 Floats = NDArray[np.float64]
@@ -108,64 +109,107 @@ class Decoder:
         # all tokens since the last written one, in the same order for any blocks.
         left = np.concatenate(([self.left], 1.0 - overwrite, [np.ones_like(self.left)]))
         lefts = np.multiply.reduceat(left, [0, *(tokens + 2)], axis=0)
-        *befores, self.left = lefts
-        alones = (kinds == TokenKind.ALONE).tolist()
+        lefts, self.left = lefts[:-1], lefts[-1]  # (written tokens, M), (M,)
         found: list[Found] = []
-        for token, before in zip(tokens.tolist(), befores, strict=True):
-            self.shares *= before
+        start = 0
+        while start < len(tokens):
+            if len(self.shares) == 2 * CAPACITY:
+                self.release()
+            stop = start + min(STRIDE, 2 * CAPACITY - len(self.shares))
+            some = tokens[start:stop]
+            alone = kinds[some] == TokenKind.ALONE
             found += self._write(
-                self.position + token, added[token], written[token], alones[token]
+                (self.position + some).tolist(),
+                self._links(added[some], written[some], lefts[start:stop]),
+                # A name that is rather somebody new links to nothing; pronouns never
+                np.where(alone, 0.0, (written - added)[some].sum(axis=1)).tolist(),
+                alone.tolist(),
             )
+            start = stop
         self.position += len(kinds)
         if self.open is not None and self.open.end < self.position:
-            found.append(self._close(self.open))
+            found.append(self._close(self.open, len(self.shares)))
         return found
 
     def finish(self) -> list[Found]:
         """The text ends here: the mention that was still open, if any."""
-        return [] if self.open is None else [self._close(self.open)]
+        if self.open is None:
+            return []
+        return [self._close(self.open, len(self.shares))]
+
+    def _links(self, update: Floats, written: Floats, left: Floats) -> Floats:
+        """Remember n written tokens; their links to K remembered ones and each other.
+
+        left (Floats): What tokens since the last written one left in each cell (n, M).
+        RETURNS (Floats): (n, K + n), below zero unless the column comes first.
+        """
+        n_old, n_new = len(self.shares), len(update)
+        # Each share, step by step, is a product that begins with what was written
+        factors = np.empty((len(self.left), n_new + 1, n_old + n_new))
+        factors[:, 0, :n_old] = self.shares.T
+        factors[:, 1:] = left.T[:, :, None]
+        among = factors[:, :, n_old:]  # (M, n + 1, n)
+        among[:, np.tri(n_new, n_new + 1, dtype=bool).T] = 1.0
+        steps = np.arange(n_new)
+        among[:, steps + 1, steps] = written.T
+        shares = np.multiply.accumulate(factors, axis=1)
+        self.shares = np.ascontiguousarray(shares[:, -1].T)
+        links = (shares[:, 1:] * update.T[:, :, None]).sum(axis=0)
+        links[:, n_old:][~np.tri(n_new, k=-1, dtype=bool)] = -1.0
+        return links  # type: ignore[no-any-return]
 
     def _write(
-        self, token: int, update: Floats, written: Floats, alone: bool
+        self, tokens: list[int], links: Floats, new: list[float], alone: list[bool]
     ) -> Iterator[Found]:
-        links = self.shares @ update  # (K,)
-        if self.open is not None and (
-            alone or self.open.end < token or not self._continues(self.open, links)
-        ):
-            yield self._close(self.open)
-        mention = self.open = self.open or OpenMention(token, token)
-        mention.end = token + 1
-        if self.owners:
-            best = latest_argmax(links[: len(self.owners)])
-            # A name that is rather somebody new links to nothing; a pronoun is never
-            new = 0.0 if alone else float((written - update).sum())
-            enough = max(self.threshold, new)
-            if links[best] >= enough and links[best] > mention.probability:
-                mention.antecedent = self.owners[best]
-                mention.probability = float(links[best])
-        if len(self.shares) == 2 * CAPACITY:
-            self.release()
-        self.shares = np.concatenate((self.shares, written[None]))
-        if alone:
-            yield self._close(mention)
+        """Decide token by token what is one mention, and what it links to."""
+        _, n_shares = links.shape
+        n_before = n_shares - len(tokens)
+        steps = np.arange(len(tokens))
+        bests = latest_argmax(links)
+        highest = links[steps, bests].tolist()
+        previous = links[steps, n_before + steps - 1].tolist()
+        for step, (token, best) in enumerate(zip(tokens, bests.tolist(), strict=True)):
+            probability = highest[step]
+            if self.open is not None and (
+                alone[step]
+                or self.open.end < token
+                or previous[step] < self.threshold
+                or not self._continues(self.open, best)
+            ):
+                yield self._close(self.open, n_before + step)
+            mention = self.open = self.open or OpenMention(token, token)
+            mention.end = token + 1
+            n_closed = len(self.owners)
+            if n_closed:
+                if best >= n_closed:  # a mention's link goes past its own tokens
+                    best = int(latest_argmax(links[step, :n_closed]))
+                    probability = float(links[step, best])
+                if (
+                    probability >= max(self.threshold, new[step])
+                    and probability > mention.probability
+                ):
+                    mention.antecedent = self.owners[best]
+                    mention.probability = probability
+            if alone[step]:
+                yield self._close(mention, n_before + step + 1)
 
-    def _continues(self, mention: OpenMention, links: Floats) -> bool:
-        """Was this token written where the open mention was, rather than to another?"""
-        best = latest_argmax(links)
-        return bool(links[-1] >= self.threshold) and (
-            best >= len(self.owners)
-            or (
-                mention.antecedent is not None
-                and mention.antecedent.cluster == self.owners[best].cluster
-            )
+    def _continues(self, mention: OpenMention, best: int) -> bool:
+        """Was a token written where the open mention was, rather than to another?
+
+        best (int): The remembered token that it has the best link to.
+        """
+        return best >= len(self.owners) or (
+            mention.antecedent is not None
+            and mention.antecedent.cluster == self.owners[best].cluster
         )
 
-    def _close(self, mention: OpenMention) -> Found:
+    def _close(self, mention: OpenMention, n_shares: int) -> Found:
+        """n_shares (int): How many tokens were remembered when it ended."""
         antecedent = mention.antecedent
         cluster = self.n_clusters if antecedent is None else antecedent.cluster
         self.n_clusters = max(self.n_clusters, cluster + 1)
         closed = Mention(mention.start, mention.end, cluster)
-        self.owners += [closed] * (len(self.shares) - len(self.owners))
+        self.owners += [closed] * (n_shares - len(self.owners))
         self.open = None
         link = antecedent and Link(antecedent, closed, mention.probability)
         return Found(closed, link)
@@ -219,6 +263,6 @@ def extend_clusters(clusters: list[Cluster], found: list[Found]) -> None:
             clusters[mention.cluster].links.append(link)
 
 
-def latest_argmax(values: Floats) -> int:
-    """The last index of the highest value."""
-    return len(values) - 1 - int(values[::-1].argmax())
+def latest_argmax(values: Floats) -> Any:
+    """The last index of the highest value, of one row or of each."""
+    return values.shape[-1] - 1 - values[..., ::-1].argmax(axis=-1)

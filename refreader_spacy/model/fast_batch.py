@@ -127,7 +127,7 @@ class Batch:
         w = self.weights
         updated = update >= w.tolerance  # (B, M)
         replaced = remaining >= w.tolerance  # (B,)
-        updates = updated.any(axis=1)  # (B,)
+        updates = np.logical_or.reduce(updated, axis=1)  # (B,)
         rows = np.flatnonzero(replaced | updates)  # (R,)
         if not len(rows):
             return
