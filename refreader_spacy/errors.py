@@ -326,3 +326,37 @@ class Errors(metaclass=ErrorsWithCodes):
         "architecture refreader-spacy.Transformer.v1 and the layers it was trained "
         "with."
     )
+    R315 = (
+        "There are no trained weights at {path} to start from. Train them first, for "
+        "example with `spacy project run transformer`, or start from fresh weights "
+        "with [paths] source = null."
+    )
+
+    # Articles, baselines and comparisons
+    R340 = (
+        "None of the rows of {paths} has the address of an article that is wanted: "
+        "expected a URL with /wiki/ in it, such as "
+        "http://en.wikipedia.org/wiki/Ada_Lovelace. Give GAP's files, and other files "
+        "than with --without."
+    )
+    R341 = (
+        "The wiki at {api} can't be asked: {problem}. What was fetched so far is kept; "
+        "run the same command again to go on. If it never works, check the network "
+        "and that --api is the address of a MediaWiki API, such as "
+        "https://en.wikipedia.org/w/api.php."
+    )
+    R342 = (
+        "The wiki at {api} gave another answer than expected: {found}. What was "
+        "fetched so far is kept; run the same command again to go on, later if the "
+        "wiki is busy. If it never works, check that --api is the address of a "
+        "MediaWiki API with the extension TextExtracts, as Wikipedia has it."
+    )
+    R343 = (
+        "The articles fetched so far should be in {path}, but it isn't a cache of "
+        "`refreader pages`: {found}. Give --cache another file, or delete this one."
+    )
+    R344 = (
+        "None of the {n} articles has any text at {api}, so nothing was written. Check "
+        "that --api is the wiki that GAP's URLs name; its answers are in {cache}, "
+        "delete it to ask again."
+    )

@@ -80,7 +80,8 @@ def build_refreader_v1(
             "convert_outputs": _unpack,
             "temperature": 1.0,
             "learn_inputs": tok2vec.attrs.get("learn", True),
-            "weights": _weights,
+            # Lent for reading in parts, but not where a part needs what came before.
+            "weights": None if tok2vec.attrs.get("needs_past") else _weights,
         },
         shims=[
             ReaderShim(

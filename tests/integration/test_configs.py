@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -16,6 +17,7 @@ from refreader_spacy.training.corpus import gap_examples
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))
 EXTRAS = ("spacy-transformers", "spacy-curated-transformers")  # as configs name them
+GOES_ON_FROM = {"incremental": "silver", "transformer_finetune": "transformer"}
 
 
 @pytest.fixture
@@ -32,31 +34,39 @@ def paths(tmp_path: Path) -> dict[str, str | None]:
     return {"train": data, "dev": data, "vectors": vectors, "init_tok2vec": None}
 
 
-def paths_of(paths: dict[str, str | None]) -> dict[str, str | None]:
-    return {f"paths.{name}": value for name, value in paths.items()}
+def overrides(path: Path, paths: dict[str, str | None]) -> dict[str, Any]:
+    """Two steps on ten rows, with a transformer of three layers if there is one."""
+    config = Config().from_disk(path, interpolate=False)
+    known = {k: v for k, v in paths.items() if k in config["paths"]}
+    settings = {"training.max_steps": 2, "training.eval_frequency": 1}
+    if "transformer" in config["components"]:
+        model = config["components"]["transformer"]["model"]
+        trained = min(2, model["trained_layers"])
+        settings |= {
+            "components.transformer.model.layers": [1, 2],
+            "components.transformer.model.window": 48,
+            "components.transformer.model.stride": 32,
+            "components.transformer.model.trained_layers": trained,
+        }
+    return {**{f"paths.{k}": v for k, v in known.items()}, **settings}
 
 
 # The vectors that incremental.cfg goes on with are inside its model.
 @pytest.mark.filterwarnings("ignore:.*W113")
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_a_config_takes_two_steps(path: Path, paths, tmp_path):
+def test_a_config_takes_two_steps(path: Path, paths, tmp_path, request):
     for extra in EXTRAS:
         if extra in path.read_text() and find_spec(extra.replace("-", "_")) is None:
             pytest.skip(f"needs {extra}")
-    known = Config().from_disk(path, interpolate=False)["paths"]
-    overrides = {
-        k: v for k, v in paths_of(paths).items() if k.removeprefix("paths.") in known
-    }
-    limits = {"training.max_steps": 2, "training.eval_frequency": 1}
-    if "source" in known:  # goes on where another has stopped
-        first = tmp_path / "first"
-        train(
-            ROOT / "configs" / "silver.cfg",
-            first,
-            overrides={**paths_of(paths), **limits},
-        )
-        overrides["paths.source"] = str(first / "model-best")
-    train(path, tmp_path / "trained", overrides={**overrides, **limits})
+    if "transformer" in path.stem:
+        kind = "gpt2" if "causal" in path.stem else "bert"
+        paths["transformer"] = str(request.getfixturevalue("tiny")(kind))
+        paths["features"] = str(tmp_path / "features")
+    if path.stem in GOES_ON_FROM:  # where another has stopped
+        first = path.with_stem(GOES_ON_FROM[path.stem])
+        train(first, tmp_path / "first", overrides=overrides(first, paths))
+        paths["source"] = str(tmp_path / "first" / "model-best")
+    train(path, tmp_path / "trained", overrides=overrides(path, paths))
     nlp = spacy.load(tmp_path / "trained" / "model-best")
     assert nlp.meta["performance"]["gap_f"] is not None
     assert nlp("Ann met Bo when she was late.")._.coref_clusters is not None

@@ -32,7 +32,11 @@ def transformer_layers(
         dims={"nI": None, "nO": width},
         params={"W": None, "b": None},
         layers=[Listener(upstream)],
-        attrs={"lookahead": lookahead, "dropout": dropout},
+        attrs={
+            "lookahead": lookahead,
+            "needs_past": not lookahead,
+            "dropout": dropout,
+        },
     )
 
 

@@ -1,0 +1,34 @@
+"""Where training starts, if not from fresh weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.util import ensure_path
+
+from refreader_spacy.errors import Errors
+
+
+def create_start_from_callback(
+    pipeline: Path | None = None, name: str = "refreader"
+) -> Callable[[Language], Language]:
+    """An [initialize] after_init that gives a component the weights of another's.
+
+    What is before it in the pipeline is not touched, as `source` would: spaCy leaves a
+    component that is sourced without the transformer it listens to unlinked.
+
+    pipeline (Path | None): A trained pipeline's folder; None starts from fresh weights.
+    name (str): Of the component, here and there.
+    """
+
+    def start_from(nlp: Language) -> Language:
+        if pipeline is not None:
+            weights = ensure_path(pipeline) / name / "model"
+            if not weights.is_file():
+                raise ValueError(Errors.R315.format(path=weights))
+            nlp.get_pipe(name).model.from_bytes(weights.read_bytes())  # type: ignore[attr-defined]
+        return nlp
+
+    return start_from
