@@ -147,8 +147,9 @@ def test_other_data_is_no_stream(reader_nlp, data):
 
 def test_another_pipeline_does_not_take_the_stream(pipe, reader_nlp, nlp):
     data = pipe.stream().to_bytes()
-    other = pipe.model.layers[-1].shims[0]._model
-    other.initial_hidden.data = other.initial_hidden.data.repeat(2)
+    other = pipe.model.layers[-1].shims[0]._model.memory
+    for more_cells in (other.initial_keys, other.initial_values):
+        more_cells.data = more_cells.data.repeat(2, 1)
     with pytest.raises(ValueError, match="R257"):
         Stream.from_bytes(reader_nlp, data)
     reader_nlp.remove_pipe("refreader")
