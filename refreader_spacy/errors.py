@@ -245,8 +245,8 @@ class Errors(metaclass=ErrorsWithCodes):
 
     # Files that commands are given
     R270 = (
-        "There is no GAP file {path}. Check the path; `spacy project assets` fetches "
-        "GAP into assets/gap, and `refreader assets --from DIR` takes it from a folder."
+        "There is no file {path}. Check the path; `spacy project assets` fetches GAP "
+        "into assets/gap, and `refreader assets --from DIR` takes it from a folder."
     )
 
     # A transformer underneath
@@ -330,6 +330,59 @@ class Errors(metaclass=ErrorsWithCodes):
         "There are no trained weights at {path} to start from. Train them first, for "
         "example with `spacy project run transformer`, or start from fresh weights "
         "with [paths] source = null."
+    )
+
+    # Pretraining on plain text
+    R320 = "Expected text in a file that ends in one of {known}, but found {path}."
+    R321 = (
+        "There is no text at {path}. Check the path, in [paths] raw_text of the config "
+        "or by --paths.raw_text; `refreader assets --from DIR` takes the biographies "
+        "that the project uses from a folder."
+    )
+    R322 = (
+        "{path} can't be read to its end as UTF-8 text: {found}. Check that the "
+        "download is complete, or save it again as UTF-8."
+    )
+    R323 = (
+        "{path}, line {line}: expected a JSON object with a string 'text', but found "
+        "{found!r}. Correct or remove the line."
+    )
+    R324 = (
+        "{path} has {n_articles} articles, but held_out is {held_out}. Some should be "
+        "held out and some left: give a text with more articles (in a .txt, a line "
+        "`= Name =` begins one, or a blank line ends it), or correct held_out."
+    )
+    R325 = (
+        "`refreader pretrain` needs a config with a [pretraining] section that has the "
+        "objective refreader-spacy.NextWord.v1, the batcher refreader-spacy.blocks.v1 "
+        "and a corpus refreader-spacy.PlainText.v1. Take configs/lm.cfg as an example."
+    )
+    R326 = (
+        "Pretraining learns word vectors inside the model, but its encoder is "
+        "'{found}'. Set the @architectures of components.refreader.model.tok2vec to "
+        "refreader-spacy.WordVectors.v1."
+    )
+    R327 = (
+        "The learning rate is 0 before the end: {n_passes} pass(es) over this text are "
+        "{n_steps} steps. Set total_steps of [pretraining.optimizer.learn_rate] to "
+        "more than that, or lower [pretraining] max_epochs."
+    )
+    R328 = (
+        "The run in {path} was started with another [{section}]. Go on with the config "
+        "that it was started with, or give another folder."
+    )
+    R329 = (
+        "There is a run in {path} already. Go on with it by --resume, or give another "
+        "folder."
+    )
+    R330 = (
+        "The model of '{name}' can't predict words: its weights have no output layer. "
+        "Use a pipeline that `refreader pretrain` has made, or one that was trained "
+        "from its weights."
+    )
+    R331 = (
+        "`spacy pretrain` can't carry what the reader knows from one block of a text "
+        "to the next. Use `refreader pretrain`, which reads the same config."
     )
 
     # Articles, baselines and comparisons

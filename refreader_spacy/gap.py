@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
+from urllib.parse import unquote
 
 from refreader_spacy.errors import Errors
 
@@ -48,6 +49,12 @@ class GapRow:
     def gender(self) -> Gender:
         """The pronoun's, as in the official scorer."""
         return GENDERS[self.pronoun.text.lower()]
+
+    @property
+    def title(self) -> str:
+        """Of the page that the text was taken from, if the URL is one of a wiki."""
+        _, _, name = self.url.partition("/wiki/")
+        return unquote(name).replace("_", " ").strip()
 
 
 class Answer(NamedTuple):

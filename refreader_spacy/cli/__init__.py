@@ -12,6 +12,7 @@ from refreader_spacy.cli.assets import assets
 from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
+from refreader_spacy.cli.pages import pages
 from refreader_spacy.cli.render import render
 from refreader_spacy.cli.sample import sample
 from refreader_spacy.cli.serve import serve
@@ -30,8 +31,15 @@ class OneLineErrors(TyperGroup):
         except BrokenPipeError:
             raise  # `head` has seen enough; Typer ends without a word
         except (ValueError, OSError) as error:
-            typer.secho(f"refreader: {error}", err=True, fg="red")
+            typer.secho(f"refreader: {in_one_line(error)}", err=True, fg="red")
             raise typer.Exit(1) from error
+
+
+def in_one_line(error: Exception) -> str:
+    """What went wrong; of a file, its name before anything else."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
 
 
 app = typer.Typer(
@@ -46,6 +54,7 @@ for command in (
     serve,
     sample,
     assets,
+    pages,
     corpus,
     silver,
     threshold,
