@@ -7,12 +7,13 @@ Shapes: T tokens, X width, R rows and K keys of a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import LOWER, ORTH
+from spacy.attrs import LOWER, ORTH, SHAPE
+from spacy.strings import get_string_id
 from spacy.tokens import Doc
 from spacy.vectors import Mode
 from spacy.vocab import Vocab
@@ -48,7 +49,13 @@ def build_word_vectors_v1(width: int, learn: bool = True) -> Encoder:
     width (int): Of those vectors.
     learn (bool): Train them.
     """
-    attrs = {"keys": b"", "rows": b"", "learn": learn, "lookahead": False}
+    attrs = {
+        "keys": b"",
+        "rows": b"",
+        "found_by": [ORTH, LOWER],  # tried in this order
+        "learn": learn,
+        "lookahead": False,
+    }
     init: Any = _init_words
     return Model(
         "word_vectors",
@@ -92,7 +99,7 @@ def _forward_words(
     model: Encoder, docs: list[Doc], is_train: bool
 ) -> tuple[Vectors, Callable[[Vectors], list[Doc]]]:
     table: Any = model.get_param("E")
-    rows = [_rows(model, doc) for doc in docs]
+    rows = [word_rows(model, doc) for doc in docs]
 
     def backprop(d_vectors: Vectors) -> list[Doc]:
         if model.attrs["learn"]:
@@ -112,21 +119,54 @@ def _init_words(model: Encoder, X: list[Doc] | None = None, Y: Any = None) -> No
         return
     scale = _unit_scale(model, X[0].vocab)
     vectors = X[0].vocab.vectors
-    keys = np.array(list(vectors.key2row), dtype="<u8")  # (K,)
-    rows = np.array(list(vectors.key2row.values()), dtype="<u4") + 1  # (K,)
-    order = np.argsort(keys)
-    model.attrs["keys"] = keys[order].tobytes()
-    model.attrs["rows"] = rows[order].astype("<u4").tobytes()
+    _set_keys(model, {key: row + 1 for key, row in vectors.key2row.items()})
     unknown = model.ops.alloc2f(1, model.get_dim("nO"))
     table = model.ops.asarray2f(vectors.data) * scale
     model.set_param("E", model.ops.xp.concatenate([unknown, table]))
 
 
-def _rows(model: Encoder, doc: Doc) -> NDArray[np.uint32]:
+def give_rows(model: Encoder, vocab: Vocab, words: Sequence[str]) -> None:
+    """Give words rows of their own in a table of word vectors, to be learned.
+
+    In a pruned table many words share a row. The first that asks for a row keeps it,
+    and what is learned for it is also for the words that nobody asked for; the others
+    get copies. A word without a vector begins at zero. Words may be shapes, such as
+    `Xxxxx`: a word that isn't found is looked up by its shape from now on.
+
+    words (Sequence[str]): The most frequent first.
+    """
+    keys = np.frombuffer(model.attrs["keys"], dtype="<u8").tolist()
+    rows = np.frombuffer(model.attrs["rows"], dtype="<u4").tolist()
+    row_of = dict(zip(keys, rows, strict=True))
+    table: Any = model.get_param("E")
+    before = word_rows(model, Doc(vocab, words=words)).tolist()
+    taken, copied = {0}, []
+    for word, row in zip(words, before, strict=True):
+        key = get_string_id(word)
+        if row in taken or key not in row_of:
+            row_of[key] = len(table) + len(copied)
+            copied.append(row)
+        else:
+            taken.add(row)
+    _set_keys(model, row_of)
+    model.set_param("E", model.ops.xp.concatenate([table, table[copied]]))
+    model.attrs["found_by"] = [ORTH, LOWER, SHAPE]
+
+
+def _set_keys(model: Encoder, row_of: dict[int, int]) -> None:
+    keys = np.array(list(row_of), dtype="<u8")  # (K,)
+    rows = np.array(list(row_of.values()), dtype="<u4")  # (K,)
+    order = np.argsort(keys)
+    model.attrs["keys"] = keys[order].tobytes()
+    model.attrs["rows"] = rows[order].tobytes()
+
+
+def word_rows(model: Encoder, doc: Doc) -> NDArray[np.uint32]:
+    """Which row of the table each token's vector is; 0 is that of unknown words."""
     keys = np.frombuffer(model.attrs["keys"], dtype="<u8")
     rows = np.frombuffer(model.attrs["rows"], dtype="<u4")
     found = np.zeros(len(doc), dtype=np.uint32)
-    for attr in (ORTH, LOWER):
+    for attr in model.attrs["found_by"]:
         wanted = doc.to_array(attr)  # (T,)
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         known = (keys[place] == wanted) & (found == 0)

@@ -1,0 +1,1 @@
+"""Learning from plain text: the whole reader predicts the next word."""

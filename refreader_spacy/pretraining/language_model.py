@@ -1,0 +1,177 @@
+"""The reader as a language model: word vectors, the reader, and what comes next.
+
+The word at t is predicted from the hidden state after t - 1, an article's first word
+from the state before it: every word counts once, however the text is cut.
+
+Shapes: N packed tokens, B articles side by side, S streams, H hidden size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+import srsly
+import torch
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from thinc.api import Model
+from torch import Tensor, nn
+
+from refreader_spacy.errors import Errors
+from refreader_spacy.model.memory import Cells
+from refreader_spacy.model.reader import Reader, State
+from refreader_spacy.model.types import Reading
+from refreader_spacy.pretraining.blocks import Block
+from refreader_spacy.pretraining.vocabulary import Vocabulary
+
+OUTPUT = "next_word"  # the attribute of a model that holds its output layer
+
+ReaderModel = Model[list[Doc], list[Reading]]
+
+
+class LanguageModel(nn.Module):
+    """Embeddings, a reader, and an output layer of its size."""
+
+    def __init__(
+        self, table: Tensor, reader: Reader, output: nn.AdaptiveLogSoftmaxWithLoss
+    ) -> None:
+        """table (Tensor): Word vectors; row 0, of unknown words, is not trained. As
+        with the reader, what is learned is learned in place.
+        """
+        super().__init__()
+        self.embed = nn.Embedding.from_pretrained(
+            table, freeze=False, padding_idx=0, sparse=True
+        )
+        self.reader = reader
+        self.output = output
+
+    def forward(
+        self,
+        rows: Tensor,
+        classes: Tensor,
+        sizes: list[int],
+        state: State,
+        temperature: float = 1.0,
+    ) -> tuple[Tensor, State]:
+        """Read on, and say how likely each word was before it came.
+
+        rows, classes (Tensor): Of packed tokens (N,).
+        sizes (list[int]): How many articles have a first token, a second one, ...
+        RETURNS: Log probabilities (N,), and the state after.
+        """
+        packed = self.reader(
+            self.embed(rows), batch_sizes=sizes, temperature=temperature, state=state
+        )
+        *earlier, _ = packed.hidden.split(sizes)
+        longer = zip(earlier, sizes[1:], strict=True)
+        before = [state.hidden, *(hidden[:size] for hidden, size in longer)]
+        return self.output(torch.cat(before), classes).output, packed.state
+
+
+def output_layer(
+    hidden_size: int, n_classes: int, cutoffs: Sequence[int]
+) -> nn.AdaptiveLogSoftmaxWithLoss:
+    """cutoffs (Sequence[int]): Where the groups of rarer and rarer words begin."""
+    within = [cutoff for cutoff in cutoffs if cutoff < n_classes]
+    return nn.AdaptiveLogSoftmaxWithLoss(
+        hidden_size, n_classes, within or [n_classes - 1]
+    )
+
+
+class Streams:
+    """Goes through a text block by block; what a stream knows stays with it."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        n_streams: int,
+        rows: NDArray[np.int64],
+        classes: NDArray[np.int64],
+        tokens: NDArray[np.int32],
+    ) -> None:
+        """rows, classes (NDArray): Of each word of the text.
+
+        tokens (NDArray): Which word each token is.
+        """
+        self.model = model
+        self.rows, self.classes, self.tokens = rows, classes, tokens
+        self.state = detached(model.reader.start(n_streams))
+
+    def read(self, block: Block, temperature: float = 1.0) -> Tensor:
+        """The log probabilities of the block's words, in packed order (N,)."""
+        places, sizes = block.packed()
+        words = self.tokens[places]
+        streams = torch.from_numpy(block.streams)
+        fresh = torch.from_numpy(block.fresh)
+        start = flat(self.model.reader.start(len(streams)))
+        state = [
+            torch.where(fresh.view(-1, *[1] * (new.ndim - 1)), new, old[streams])
+            for new, old in zip(start, flat(self.state), strict=True)
+        ]
+        log_probabilities, after = self.model(
+            torch.from_numpy(self.rows[words]),
+            torch.from_numpy(self.classes[words]),
+            sizes,
+            unflat(state),
+            temperature,
+        )
+        self.state = unflat(
+            [
+                old.index_copy(0, streams, new.detach())
+                for old, new in zip(flat(self.state), flat(after), strict=True)
+            ]
+        )
+        return cast(Tensor, log_probabilities)
+
+
+def flat(state: State) -> list[Tensor]:
+    return [state.hidden, *state.cells]
+
+
+def unflat(tensors: Sequence[Tensor]) -> State:
+    hidden, *cells = tensors
+    return State(hidden, Cells(*cells))
+
+
+def detached(state: State) -> State:
+    return unflat([tensor.detach().clone() for tensor in flat(state)])
+
+
+def write_output(
+    model: ReaderModel, vocabulary: Vocabulary, output: nn.AdaptiveLogSoftmaxWithLoss
+) -> None:
+    """Keep an output layer with the model, at half precision, to be saved with it."""
+    tensors = {k: v.half().numpy() for k, v in output.state_dict().items()}
+    model.attrs[OUTPUT] = srsly.msgpack_dumps(
+        {"keys": vocabulary.keys, "cutoffs": output.cutoffs[:-1], "tensors": tensors}
+    )
+
+
+def read_language_model(
+    model: ReaderModel, name: str
+) -> tuple[LanguageModel, Vocabulary]:
+    """The language model that a reader is, if it has kept its output layer."""
+    kept = model.attrs.get(OUTPUT)
+    if not kept:
+        raise ValueError(Errors.R330.format(name=name))
+    encoder, layer = model.layers
+    reader: Reader = layer.shims[0]._model
+    table: Any = encoder.get_param("E")
+    output, vocabulary = _output(kept, len(reader.initial_hidden))
+    language_model = LanguageModel(torch.from_numpy(table), reader, output)
+    return language_model.eval(), vocabulary
+
+
+@lru_cache(maxsize=2)
+def _output(
+    kept: bytes, hidden_size: int
+) -> tuple[nn.AdaptiveLogSoftmaxWithLoss, Vocabulary]:
+    data = srsly.msgpack_loads(kept)
+    vocabulary = Vocabulary(data["keys"])
+    output = output_layer(hidden_size, len(vocabulary), data["cutoffs"])
+    tensors = {k: torch.from_numpy(v).float() for k, v in data["tensors"].items()}
+    output.load_state_dict(tensors)
+    return output, vocabulary
