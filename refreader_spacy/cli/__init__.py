@@ -42,6 +42,13 @@ def in_one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
+def in_one_line(error: Exception) -> str:
+    """What went wrong; of a file, its name before anything else."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
 app = typer.Typer(
     cls=OneLineErrors,
     no_args_is_help=True,

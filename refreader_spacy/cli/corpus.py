@@ -31,6 +31,8 @@ def corpus() -> None:
 
     Reads assets/ and writes to corpus/: train.spacy, dev.spacy, test.spacy, the word
     vectors that training starts from, and source.json, which says what was taken.
+
+    Example: refreader corpus
     """
     name = corpus_name()
     nlp = spacy.blank("en")

@@ -11,6 +11,7 @@ from spacy.language import Language
 
 from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import annotate, find_reader, load_pipeline
+from refreader_spacy.errors import Errors
 from refreader_spacy.gap import Answer, GapRow, read_gap, read_system, write_system
 from refreader_spacy.gap_metric import score_system
 from refreader_spacy.scorers import gap_probabilities
@@ -57,6 +58,9 @@ def gap(
         raise typer.BadParameter(
             "it can't be combined with other options.", param_hint="--system"
         )
+    for path in (gold, system):
+        if path and not path.is_file():
+            raise ValueError(Errors.R270.format(path=path))
     rows = read_gap(gold)
     answers = (
         read_system(system)

@@ -1,4 +1,8 @@
 import json
+import os
+import pty
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +12,7 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import DocBin
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
@@ -236,25 +241,76 @@ def test_a_sample_is_printed_and_drawn():
     ]
 
 
-@pytest.mark.parametrize("command", ["annotate", "render", "sample"])
-def test_help_has_an_example(command):
-    assert f"Example: refreader {command}" in run(command, "--help").stdout or (
-        f"| refreader {command}" in run(command, "--help").stdout
+def examples() -> list[str]:
+    """The commands in all help texts, as they would be typed."""
+    helps = [" ".join(c.help.split("\n")) for c in get_command(app).commands.values()]
+    found = [part for each in helps for part in each.split("Example: ")[1:]]
+    assert len(found) >= len(helps)
+    return [example.strip() for example in found]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_examples_in_help_can_be_typed(example, in_folder):
+    """They are understood; whether files are there is another matter."""
+    Path("shared/data").mkdir(parents=True)
+    Path("here").mkdir()
+    os.chdir("here")
+    _, *words = shlex.split(example.split("| ")[-1])
+    command = get_command(app).commands[words[0]]
+    assert command.make_context(words[0], words[1:]).params
+
+
+@pytest.mark.parametrize(
+    "example",
+    [e for e in examples() if re.match(".*refreader (annotate|render|sam)", e)],
+)
+def test_examples_in_help_work(example):
+    Path("README.md").write_text(TEXT)
+    Path("story.txt").write_text(TEXT)
+    given = TEXT if "| " in example else None
+    _, *words = shlex.split(example.split("| ")[-1])
+    assert run(*words, given=given).exit_code == 0
+
+
+def test_the_shell_completes_commands(monkeypatch):
+    words = {"COMP_WORDS": "refreader ann", "COMP_CWORD": "1"}
+    for name, value in {"_REFREADER_COMPLETE": "complete_bash", **words}.items():
+        monkeypatch.setenv(name, value)
+    result = CliRunner().invoke(app, [], prog_name="refreader")
+    assert result.stdout.split() == ["annotate"]
+
+
+def test_a_terminal_gets_a_bar_with_words_a_second():
+    """While what goes into a pipe has none."""
+    Path("in.txt").write_text(f"{TEXT}\n" * 20)
+    ours, theirs = pty.openpty()
+    process = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(Path(__file__).parent)],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
     )
+    os.close(theirs)
+    assert b"words/s" in os.read(ours, 100_000)
+    assert b"words/s" not in process.stdout
+    assert process.stdout.count(b"\n") == 20
+    os.close(ours)
+
+
+SCRIPT = """
+import sys; sys.path.insert(0, sys.argv[1]); import test_cli, spacy
+from refreader_spacy.cli import annotate, app
+nlp = spacy.blank('en'); nlp.add_pipe('her_reader')
+sys.modules['refreader_spacy.cli.annotate'].load_pipeline = lambda name: nlp
+app(['annotate', 'in.txt', '--lines'])
+"""
 
 
 def test_a_closed_pipe_ends_without_a_trace(in_folder):
     """As in `refreader annotate … | head`."""
     Path("in.txt").write_text(f"{TEXT}\n" * 5000)
-    script = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import test_cli, spacy\n"
-        "from refreader_spacy.cli import annotate, app\n"
-        "nlp = spacy.blank('en'); nlp.add_pipe('her_reader')\n"
-        "sys.modules['refreader_spacy.cli.annotate'].load_pipeline = lambda name: nlp\n"
-        "app(['annotate', 'in.txt', '--lines'])\n"
-    )
     with subprocess.Popen(
-        [sys.executable, "-c", script, str(Path(__file__).parent)],
+        [sys.executable, "-c", SCRIPT, str(Path(__file__).parent)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:

@@ -102,8 +102,8 @@ def test_a_failed_run_leaves_the_old_file(gold, pipeline, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["missing.tsv"], "missing.tsv"),
-        (["GOLD", "--system", "missing.tsv"], "missing.tsv"),
+        (["missing.tsv"], "R270] There is no file missing.tsv"),
+        (["GOLD", "--system", "missing.tsv"], "R270] There is no file missing.tsv"),
         (["GOLD", "--system", "GOLD"], "R102"),
         (["GOLD", "-m", "no_such_pipeline"], "no_such_pipeline"),
     ],
