@@ -3,13 +3,13 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow lint format pictures docs help
+.PHONY: run test test-slow browser lint format pictures docs help
 
 run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.html)
 	$(BIN)/python -m refreader_spacy sample -o output
 
 test: export OMP_NUM_THREADS = 1
-test: lint  ## Lint, then run all tests but the slow ones
+test: lint browser  ## Lint, then run all tests but the slow ones
 	$(BIN)/python -m pytest -n 2
 
 test-slow: $(READY)  ## Run the tests that train for longer
@@ -25,8 +25,15 @@ format: $(READY)  ## Put the code into shape
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+# Where it can't be installed, the page's tests in it are skipped, and say so.
+browser:  ## Install the browser for the page's tests, where apt may
+	@command -v chromedriver >/dev/null || { \
+		apt-get update -qq && apt-get install -y -qq chromium chromium-driver; \
+	} >/dev/null 2>&1 || echo "No browser could be installed: the page's tests in it will be skipped."
+
 pictures: $(READY)  ## Draw the README's pictures anew
 	$(BIN)/python -m refreader_spacy sample -o docs
+	$(BIN)/python -m benchmarks.page --picture docs/page.png
 
 docs: $(READY)  ## Renew the generated parts of the README
 	$(BIN)/python -m spacy project document --output README.md

@@ -117,6 +117,10 @@ def go(browser, position):
     wait_until(lambda: at(browser, "progress").text.startswith(shown), shown)
 
 
+def position(browser):
+    return int(at(browser, "position").get_attribute("value"))
+
+
 def shown_text(browser):
     return browser.execute_script(
         "return [...document.querySelectorAll('.chunk')]"
@@ -189,33 +193,31 @@ def test_playing_can_be_paused_and_goes_on(browser):
     play = at(browser, "play")
     play.click()
     assert play.get_attribute("aria-label") == "Pause"
-    wait_until(lambda: at(browser, "progress").text.startswith("3 of"), "three tokens")
+    wait_until(lambda: position(browser) >= 3, "three tokens")
     play.click()
-    paused = at(browser, "position").get_attribute("value")
+    paused = position(browser)
     time.sleep(0.6)
-    assert at(browser, "position").get_attribute("value") == paused
+    assert position(browser) == paused
     play.click()
-    wait_until(
-        lambda: int(at(browser, "position").get_attribute("value")) > int(paused), ""
-    )
+    wait_until(lambda: position(browser) > paused, "another token")
 
 
 def test_steps_keys_and_clicks_move_too(browser):
     at(browser, "first").click()
-    position = at(browser, "position")
+    slider = at(browser, "position")
     steps = [
-        (lambda: at(browser, "forward").click(), "1"),
-        (lambda: at(browser, "forward").click(), "2"),
-        (lambda: at(browser, "back").click(), "1"),
-        (lambda: at(browser, "last").click(), "36"),
-        (lambda: at(browser, "reading").send_keys(Keys.HOME), "0"),
-        (lambda: at(browser, "reading").send_keys(Keys.ARROW_RIGHT), "1"),
-        (lambda: position.send_keys(Keys.ARROW_RIGHT), "2"),
-        (lambda: browser.find_element(By.CSS_SELECTOR, "mark[data-e]").click(), "4"),
+        (lambda: at(browser, "forward").click(), 1),
+        (lambda: at(browser, "forward").click(), 2),
+        (lambda: at(browser, "back").click(), 1),
+        (lambda: at(browser, "last").click(), 36),
+        (lambda: at(browser, "reading").send_keys(Keys.HOME), 0),
+        (lambda: at(browser, "reading").send_keys(Keys.ARROW_RIGHT), 1),
+        (lambda: slider.send_keys(Keys.ARROW_RIGHT), 2),
+        (lambda: browser.find_element(By.CSS_SELECTOR, "mark[data-e]").click(), 4),
     ]
     for act, expected in steps:
         act()
-        wait_until(lambda e=expected: position.get_attribute("value") == e, expected)
+        wait_until(lambda e=expected: position(browser) == e, expected)
     at(browser, "reading").send_keys(" ")
     assert at(browser, "play").get_attribute("aria-label") == "Pause"
 
@@ -323,7 +325,7 @@ def test_100_kilobytes_are_read_and_grouped_and_played(browser, nlp):
     wait_until(lambda: browser.execute_script(used) == 0.126, "the threshold")
     go(browser, 10_000)
     at(browser, "play").click()
-    wait_until(lambda: at(browser, "progress").text.startswith("10,003"), "playing")
+    wait_until(lambda: position(browser) > 10_002, "playing")
     browser.save_screenshot(str(SCREENSHOTS / "long.png"))
     at(browser, "play").click()
 
@@ -391,7 +393,7 @@ def test_what_is_meant_for_ears_is_there(browser):
         in ("button", "slider", "textbox", "combobox", "region", "image", "list")
     ]
     assert len(controls) > 15
-    assert all(name for role, name in controls), controls
+    assert [role for role, name in controls if not name] == []
     seen = set()
     for _ in range(30):
         ActionChains(browser).send_keys(Keys.TAB).perform()
@@ -410,7 +412,7 @@ def test_who_wants_no_motion_gets_none(browser):
     look(browser, reduced_motion="reduce")
     at(browser, "first").click()
     at(browser, "play").click()
-    wait_until(lambda: at(browser, "progress").text.startswith("4 of"), "four tokens")
+    wait_until(lambda: position(browser) >= 4, "four tokens")
     assert browser.execute_script("return document.getAnimations().length") == 0
     at(browser, "play").click()
 
