@@ -384,6 +384,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "`spacy pretrain` can't carry what the reader knows from one block of a text "
         "to the next. Use `refreader pretrain`, which reads the same config."
     )
+    R332 = (
+        "There are no words in {path} to measure perplexity with. Is it the right file?"
+    )
 
     # Articles, baselines and comparisons
     R340 = (
@@ -412,4 +415,21 @@ class Errors(metaclass=ErrorsWithCodes):
         "None of the {n} articles has any text at {api}, so nothing was written. Check "
         "that --api is the wiki that GAP's URLs name; its answers are in {cache}, "
         "delete it to ask again."
+    )
+    R350 = (
+        "There is no pipeline '{name}' to parse with. Install one with `python -m "
+        "spacy download en_core_web_sm`, or name one that you have by --parser."
+    )
+    R351 = (
+        "A rule needs the grammar of the text, but the text that starts with {text!r} "
+        "was not parsed. Give --parser a pipeline with a parser, such as "
+        "en_core_web_sm."
+    )
+    R352 = (
+        "{path} doesn't answer the same rows as the gold file has: only one of them "
+        "has {found!r}. Give the GAP file that the system was run on."
+    )
+    R353 = (
+        "There are no answers in {path}. Give a file that `refreader gap -o` wrote, or "
+        "a folder of such .tsv files, one for each seed."
     )

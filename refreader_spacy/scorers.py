@@ -16,7 +16,7 @@ from spacy.training import Example
 from refreader_spacy.errors import Errors
 from refreader_spacy.extensions import read_trace
 from refreader_spacy.gap import GAP_KEYS, Answer, Gender
-from refreader_spacy.gap_metric import Decision, score_card
+from refreader_spacy.gap_metric import Decision, ScoreCard, score_card
 from refreader_spacy.metrics import METRICS, cluster_scores, conll_f1
 from refreader_spacy.model.types import Reading
 from refreader_spacy.thresholds import Sweep, calibrated_threshold, threshold_sweep
@@ -87,15 +87,22 @@ def score_gap(examples: Iterable[Example], *, threshold: float, **_: Any) -> Sco
     )
     best, best_f = best_threshold(rows)
     return {
+        **card_scores(card),
+        "gap_best_f": best_f,
+        "gap_best_threshold": best,
+        "gap_ap": _sweep(rows).average_precision,
+    }
+
+
+def card_scores(card: ScoreCard) -> Scores:
+    """GAP's score card under the names that spaCy's tables and ours have for it."""
+    return {
         "gap_p": card.overall.precision,
         "gap_r": card.overall.recall,
         "gap_f": card.overall.f1,
         "gap_masc_f": card.masculine.f1,
         "gap_fem_f": card.feminine.f1,
         "gap_bias": card.bias,
-        "gap_best_f": best_f,
-        "gap_best_threshold": best,
-        "gap_ap": _sweep(rows).average_precision,
     }
 
 

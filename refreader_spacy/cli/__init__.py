@@ -9,10 +9,14 @@ from typer.core import TyperGroup
 
 from refreader_spacy.cli.annotate import annotate
 from refreader_spacy.cli.assets import assets
+from refreader_spacy.cli.baseline import baseline
+from refreader_spacy.cli.compare import compare
 from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
 from refreader_spacy.cli.pages import pages
+from refreader_spacy.cli.perplexity import perplexity
+from refreader_spacy.cli.pretrain import pretrain
 from refreader_spacy.cli.render import render
 from refreader_spacy.cli.sample import sample
 from refreader_spacy.cli.serve import serve
@@ -42,13 +46,6 @@ def in_one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def in_one_line(error: Exception) -> str:
-    """What went wrong; of a file, its name before anything else."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split())
-
-
 app = typer.Typer(
     cls=OneLineErrors,
     no_args_is_help=True,
@@ -65,9 +62,16 @@ for command in (
     corpus,
     silver,
     threshold,
+    perplexity,
     evaluate,
     gap,
+    baseline,
+    compare,
     table,
     weights,
 ):
     app.command()(command)
+# Settings of its config may be given as well, as to `spacy train`.
+app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)(pretrain)
