@@ -7,7 +7,7 @@ Shapes: T tokens, X width, R rows and K keys of a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -125,7 +125,7 @@ def _init_words(model: Encoder, X: list[Doc] | None = None, Y: Any = None) -> No
     model.set_param("E", model.ops.xp.concatenate([unknown, table]))
 
 
-def give_rows(model: Encoder, vocab: Vocab, words: Sequence[str]) -> None:
+def give_rows(model: Encoder, vocab: Vocab, words: list[str]) -> None:
     """Give words rows of their own in a table of word vectors, to be learned.
 
     In a pruned table many words share a row. The first that asks for a row keeps it,
@@ -133,14 +133,15 @@ def give_rows(model: Encoder, vocab: Vocab, words: Sequence[str]) -> None:
     get copies. A word without a vector begins at zero. Words may be shapes, such as
     `Xxxxx`: a word that isn't found is looked up by its shape from now on.
 
-    words (Sequence[str]): The most frequent first.
+    words (list[str]): The most frequent first.
     """
     keys = np.frombuffer(model.attrs["keys"], dtype="<u8").tolist()
     rows = np.frombuffer(model.attrs["rows"], dtype="<u4").tolist()
     row_of = dict(zip(keys, rows, strict=True))
     table: Any = model.get_param("E")
     before = word_rows(model, Doc(vocab, words=words)).tolist()
-    taken, copied = {0}, []
+    taken = {0}
+    copied: list[int] = []
     for word, row in zip(words, before, strict=True):
         key = get_string_id(word)
         if row in taken or key not in row_of:

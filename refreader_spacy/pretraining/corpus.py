@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import spacy
 import srsly
 from numpy.typing import NDArray
+from spacy.about import __version__ as spacy_version
 from spacy.attrs import ORTH
 from spacy.language import Language
 from spacy.vocab import Vocab
@@ -74,12 +74,14 @@ class PlainText:
     held_out: int
 
     def __call__(self, nlp: Language) -> Corpus:
-        """The text, tokenised unless that has been done before."""
+        """The text, tokenised unless that has been done before.
+
+        nlp (Language): Its tokenizer is used, and its vocab gets to know all words.
+        """
         meta = self._meta(nlp)
         made = self.cache / "meta.json"
         if not made.is_file() or srsly.read_json(made) != meta:
-            # What spaCy learns of each word is forgotten when they are numbers
-            with whole(self.cache) as draft, nlp.memory_zone():
+            with whole(self.cache) as draft:
                 draft.mkdir()
                 _write(read_articles(self.path, nlp), nlp.vocab, draft)
                 srsly.write_json(draft / "meta.json", meta)
@@ -106,7 +108,7 @@ class PlainText:
             "size": stat.st_size,
             "changed": stat.st_mtime_ns,
             "tokenizer": hashlib.sha256(tokenizer).hexdigest(),
-            "spacy": spacy.__version__,
+            "spacy": spacy_version,
         }
 
 
@@ -117,7 +119,7 @@ def create_plain_text_v1(path: Path, cache: Path, held_out: int = 200) -> PlainT
     cache (Path): A folder for the tokenised text; it may be deleted at any time.
     held_out (int): How many articles are kept to measure perplexity with.
     """
-    return PlainText(path, cache, held_out)
+    return PlainText(Path(path), Path(cache), held_out)  # Thinc leaves them strings
 
 
 def _write(articles: Iterable[Article], vocab: Vocab, folder: Path) -> None:

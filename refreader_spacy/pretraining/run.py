@@ -18,11 +18,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import srsly
 import torch
-from spacy.language import Language
 from spacy.schemas import ConfigSchemaPretrain
 from spacy.tokens import Doc
-from spacy.training.pretrain import get_tok2vec_ref
 from spacy.util import dot_to_object, load_model_from_config, registry
+from spacy.vocab import Vocab
 from thinc.api import Config, Optimizer, fix_random_seed
 from torch import nn
 
@@ -120,9 +119,15 @@ class Run:
         with nlp.select_pipes(enable=[]):
             nlp.initialize()
         self.nlp = nlp
-        self.model: ReaderModel = get_tok2vec_ref(nlp, settings)
-        self.corpus: Corpus = text(nlp)
-        self.vocabulary, rows, classes = self._vocabulary()
+        pipe: Any = nlp.get_pipe(settings["component"])
+        self.model: ReaderModel = pipe.model
+        names = [layer.name for layer in self.model.layers] or [self.model.name]
+        if names[0] != "word_vectors":
+            raise ValueError(Errors.R326.format(found=names[0]))
+        # Another pipeline gets to know all words of the text, and is not kept
+        scratch = load_model_from_config(config, auto_fill=True)
+        self.corpus: Corpus = text(scratch)
+        self.vocabulary, rows, classes = self._vocabulary(scratch.vocab)
         self.language_model = self._language_model(settings["dropout"])
         self.texts = rows, classes, self.corpus.tokens
         self.streams = Streams(self.language_model, self.cutter.n_streams, *self.texts)
@@ -132,20 +137,16 @@ class Run:
         self.n_lost = 0
         self.log: list[dict[str, float]] = []
 
-    def _vocabulary(self) -> tuple[Vocabulary, Index, Index]:
+    def _vocabulary(self, vocab: Vocab) -> tuple[Vocabulary, Index, Index]:
         """The vocabulary, and the row and the class of each word of the text."""
-        encoder = self.model.layers[0] if self.model.layers else self.model
-        if encoder.name != "word_vectors":
-            raise ValueError(Errors.R326.format(found=encoder.name))
-        words, n_words = self.corpus.words, self.objective.n_words
-        with self.nlp.memory_zone():
-            vocab = self.nlp.vocab
-            self.model.initialize(X=[self.nlp.make_doc("A text")])
-            counts = self.corpus.counts()
-            vocabulary = learn_vocabulary(encoder, vocab, words, counts, n_words)
-            doc = Doc(vocab, words=words)
-            rows = word_rows(encoder, doc).astype(np.int64)
-            return vocabulary, rows, vocabulary.classes(doc)
+        encoder = self.model.layers[0]
+        self.model.initialize(X=[self.nlp.make_doc("A text")])
+        words, counts = self.corpus.words, self.corpus.counts()
+        n_words = self.objective.n_words
+        vocabulary = learn_vocabulary(encoder, vocab, words, counts, n_words)
+        doc = Doc(vocab, words=words)
+        rows = word_rows(encoder, doc).astype(np.int64)
+        return vocabulary, rows, vocabulary.classes(doc)
 
     def _language_model(self, dropout: float) -> LanguageModel:
         encoder, layer = self.model.layers
@@ -220,9 +221,7 @@ class Run:
                     self._save_best()
             if last or (self.save_every and self.step % self.save_every == 0):
                 self.save()
-            yield Report(
-                self.step, self.n_words, train_perplexity, perplexity, is_best
-            )
+            yield Report(self.step, self.n_words, train_perplexity, perplexity, is_best)
 
     def _learn(self, block: Any) -> None:
         cooled = self.n_words // self.words_in_pass // self.objective.half_life

@@ -1,4 +1,4 @@
-"""Plain text from files: articles, each read from its beginning with an empty memory."""
+"""Plain text from files: articles, each of which is read with a memory of its own."""
 
 from __future__ import annotations
 
@@ -54,11 +54,10 @@ def read_articles(path: Path, nlp: Language) -> Iterator[Article]:
 
 
 def _paragraphs(path: Path, file: IO[bytes]) -> Iterator[list[str]]:
-    opened = lzma.open(file) if path.suffix == ".xz" else file
-    lines = TextIOWrapper(opened, encoding="utf-8-sig")  # type: ignore[type-var]
-    if path.suffix == ".jsonl":
-        return _from_json(path, lines)
-    return _from_text(lines)
+    with lzma.open(file) if path.suffix == ".xz" else file as opened:
+        lines = TextIOWrapper(opened, encoding="utf-8-sig")
+        as_json = path.suffix == ".jsonl"
+        yield from _from_json(path, lines) if as_json else _from_text(lines)
 
 
 def _from_json(path: Path, lines: Iterable[str]) -> Iterator[list[str]]:

@@ -1,0 +1,79 @@
+"""How unexpected each word was to the reader, in bits, before it came.
+
+Shapes: T tokens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from spacy.tokens import Doc, SpanGroup, Token
+
+from refreader_spacy.extensions import decoded, encoded
+from refreader_spacy.index import READ
+from refreader_spacy.model.encoders import word_rows
+from refreader_spacy.model.types import Array
+from refreader_spacy.pretraining.blocks import Cutter
+from refreader_spacy.pretraining.language_model import (
+    ReaderModel,
+    Streams,
+    read_language_model,
+)
+from refreader_spacy.pretraining.vocabulary import UNKNOWN
+
+SIDE_BY_SIDE = Cutter(n_streams=64, length=256)  # so memory doesn't grow with length
+
+
+@torch.no_grad()
+def surprisals(
+    model: ReaderModel, articles: Sequence[Sequence[Doc]], name: str = "refreader"
+) -> tuple[list[Array], int]:
+    """The bits of each token of each article, which may be in several Docs.
+
+    A word outside the vocabulary is as unexpected as any such word.
+
+    name (str): Of the component, for errors.
+    RETURNS: Bits (T,) for each article, and how many words were not in the vocabulary.
+    """
+    language_model, vocabulary = read_language_model(model, name)
+    encoder = model.layers[0]
+    docs = [doc for article in articles for doc in article]
+    if not docs:
+        return [], 0
+    lengths = [sum(map(len, article)) for article in articles]
+    starts = np.cumsum([0, *lengths])
+    classes = np.concatenate([vocabulary.classes(doc) for doc in docs])
+    rows = np.concatenate([word_rows(encoder, doc) for doc in docs]).astype(np.int64)
+    tokens = np.arange(len(rows), dtype=np.int32)
+    streams = Streams(language_model, SIDE_BY_SIDE.n_streams, rows, classes, tokens)
+    bits = np.zeros(len(rows), np.float32)
+    for block in SIDE_BY_SIDE(starts, np.flatnonzero(lengths)):
+        places, _ = block.packed()
+        bits[places] = streams.read(block).numpy() / -math.log(2)
+    return np.split(bits, starts[1:-1]), int((classes == UNKNOWN).sum())
+
+
+def write_surprisals(model: ReaderModel, docs: Sequence[Doc], name: str) -> None:
+    """Keep each Doc's bits on it, as it keeps its clusters."""
+    for doc, bits in zip(
+        docs, surprisals(model, [[doc] for doc in docs], name)[0], strict=True
+    ):
+        if READ not in doc.spans:
+            doc.spans[READ] = SpanGroup(doc, name=READ)
+        doc.spans[READ].attrs["surprisal"] = encoded(bits)
+
+
+def token_surprisal(token: Token) -> float | None:
+    """A token's bits, if its Doc was read by a reader with `surprisal` set."""
+    doc = token.doc
+    kept = doc.spans[READ].attrs.get("surprisal") if READ in doc.spans else None
+    return None if kept is None else float(decoded(kept, [len(doc)])[token.i])
+
+
+def register_surprisal() -> None:
+    """Make `token._.surprisal` known, unless someone else has taken the name."""
+    if not Token.has_extension("surprisal"):
+        Token.set_extension("surprisal", getter=token_surprisal)
