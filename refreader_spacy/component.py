@@ -27,6 +27,7 @@ from refreader_spacy.extensions import (
 from refreader_spacy.lexicon import token_kinds
 from refreader_spacy.model.inference import lookahead, read_docs
 from refreader_spacy.model.types import Reading
+from refreader_spacy.pretraining.surprisal import register_surprisal, write_surprisals
 from refreader_spacy.stream import Stream
 from refreader_spacy.training.gold import LossWeights, gold_groups, gold_links
 from refreader_spacy.training.loss import coreference_loss
@@ -48,6 +49,7 @@ Scores = dict[str, Any]
         "keep_singletons": False,
         "spans_prefix": "coref_clusters",
         "trace": False,
+        "surprisal": False,
         "loss_weights": asdict(PAPER_WEIGHTS),
         "scorer": {"@scorers": "refreader-spacy.coref_scorer.v1"},
     },
@@ -61,6 +63,7 @@ def make_refreader(
     keep_singletons: bool,
     spans_prefix: str,
     trace: bool,
+    surprisal: bool,
     loss_weights: dict[str, float],
     scorer: Callable[..., Scores] | None,
 ) -> RefReader:
@@ -71,6 +74,8 @@ def make_refreader(
     keep_singletons (bool): Keep mentions that nothing links to.
     spans_prefix (str): Clusters are the span groups `{spans_prefix}_1`, `_2`, ...
     trace (bool): Keep gates and saliences on the Doc, for drawing.
+    surprisal (bool): Keep how unexpected each word was, for `token._.surprisal`, if the
+        weights are of a language model. It takes another reading.
     loss_weights (dict[str, float]): What a pair of tokens counts in training: inside a
         mention (within), of one entity (coref), of two entities (coref times
         negative_ratio), or any other.
@@ -84,6 +89,7 @@ def make_refreader(
         keep_singletons=keep_singletons,
         spans_prefix=spans_prefix,
         trace=trace,
+        surprisal=surprisal,
         loss_weights=LossWeights(**loss_weights),
         scorer=scorer,
         tokenizer=nlp.tokenizer,
@@ -112,6 +118,7 @@ class RefReader(TrainablePipe):
     keep_singletons = Setting()
     spans_prefix = Setting()
     trace = Setting()
+    surprisal = Setting()
 
     def __init__(
         self,
@@ -123,11 +130,13 @@ class RefReader(TrainablePipe):
         keep_singletons: bool = False,
         spans_prefix: str = "coref_clusters",
         trace: bool = False,
+        surprisal: bool = False,
         loss_weights: LossWeights = PAPER_WEIGHTS,
         scorer: Callable[..., Scores] | None = None,
         tokenizer: Callable[[str], Doc] | None = None,
     ) -> None:
         register_extensions()
+        register_surprisal()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -139,6 +148,7 @@ class RefReader(TrainablePipe):
         self.keep_singletons = keep_singletons
         self.spans_prefix = spans_prefix
         self.trace = trace
+        self.surprisal = surprisal
         self.cfg["configured"] = dict(self.cfg)
 
     @property
@@ -172,6 +182,8 @@ class RefReader(TrainablePipe):
             )
             if self.trace:
                 write_trace(doc, reading)
+        if self.surprisal:
+            write_surprisals(self.model, docs, self.name)
 
     def get_loss(
         self, examples: Iterable[Example], readings: list[Reading]
