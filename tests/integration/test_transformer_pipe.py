@@ -179,6 +179,36 @@ def test_other_components_can_share_the_transformer(tiny, examples):
     assert [token.tag_ for token in nlp("Ann met Bo")] == ["X", "X", "X"]
 
 
+def test_a_sourced_transformer_may_be_frozen_in_spacys_way(tiny, examples):
+    """It isn't updated then, but annotates before the reader is."""
+    first = pipeline(tiny("bert"), examples)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("transformer", source=first)
+    model = first.get_pipe_config("refreader")["model"]
+    nlp.add_pipe("refreader", config={"model": model})
+    with nlp.select_pipes(disable=["transformer"]):
+        nlp.initialize(lambda: examples)
+    losses: list[float] = []
+    optimizer = Adam(0.01)
+    for _ in range(20):
+        nlp.update(
+            examples,
+            sgd=optimizer,
+            exclude=["transformer"],
+            annotates=["transformer"],
+            losses=(found := {}),
+        )
+        losses.append(found["refreader"])
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def test_a_doc_that_was_saved_with_its_vectors_can_be_read_again(tiny, examples):
+    nlp = pipeline(tiny("bert"), examples)
+    doc = nlp(TEXT)
+    again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    np.testing.assert_array_equal(gates(nlp, again), gates(nlp, doc))
+
+
 # What may be known of the tokens to come
 
 

@@ -69,7 +69,8 @@ class Hub:
         with TemporaryDirectory() as folder:
             loaded.tokenizer.save_pretrained(folder)
             loaded.transformer.config.save_pretrained(folder)
-            files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+            paths = [path for path in Path(folder).iterdir() if path.is_file()]
+            files = {path.name: path.read_bytes() for path in paths}
         state = loaded.transformer.state_dict()
         weights = tensors_to_bytes({k: v.cpu().contiguous() for k, v in state.items()})
         return bytes(srsly.msgpack_dumps({"files": files, "weights": weights}))
@@ -114,7 +115,11 @@ class Hub:
             transformer.load_state_dict(weights)
         self._freeze(transformer)
         loaded = Loaded(tokenizer, transformer, *_special_pieces(tokenizer))
-        limit = tokenizer.model_max_length - len(loaded.prefix) - len(loaded.suffix)
+        limit = min(
+            tokenizer.model_max_length,
+            getattr(config, "max_position_embeddings", tokenizer.model_max_length),
+        )
+        limit -= len(loaded.prefix) + len(loaded.suffix)
         if self.window > limit:
             raise ValueError(
                 Errors.R309.format(name=self.name, found=self.window, limit=limit)

@@ -93,7 +93,9 @@ def _forward(
         d_outputs = xp.concatenate(d_vectors)
         model.inc_grad("W", d_outputs.T @ inputs)
         model.inc_grad("b", d_outputs.sum(axis=0))
-        if not all(data.frozen for data in heard):
+        if all(getattr(data, "frozen", True) for data in heard):
+            listener.receive(None, None, None)  # done with this batch
+        else:
             parts = xp.split(d_outputs @ weights, stops)
             d_heard = [part * m for part, m in zip(parts, masks, strict=True)]
             listener.backprop_and_clear([token_data(d, False) for d in d_heard])

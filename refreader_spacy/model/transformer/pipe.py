@@ -87,7 +87,7 @@ def use_store(model: TransformerModel, folder: Path) -> Store:
     return shim.store
 
 
-def token_data(vectors: Array, frozen: bool) -> TokenData:
+def token_data(vectors: Any, frozen: bool) -> TokenData:
     """Vectors (T, X) in the form in which spacy-transformers passes them around."""
     each = np.arange(len(vectors), dtype="i")
     return TokenData(
@@ -178,7 +178,9 @@ def _forward(
     else:
         vectors, backprop = _learning(shim, docs, is_train)
     result = FullTransformerBatch.empty(len(docs))
-    result.cached_doc_data = [token_data(v, frozen) for v in vectors]
+    to_device = cast(Callable[[Any], Any], model.ops.asarray2f)
+    given = [token_data(to_device(v), frozen) for v in vectors]
+    result.cached_doc_data = given
 
     def d_docs(d_result: FullTransformerBatch) -> list[Doc]:
         if backprop is not None:
