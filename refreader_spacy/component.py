@@ -173,7 +173,12 @@ class RefReader(TrainablePipe):
     def set_annotations(self, docs: Sequence[Doc], readings: list[Reading]) -> None:
         """Write clusters, links and, if asked for, the readings themselves."""
         for doc, reading in zip(docs, readings, strict=True):
-            clusters = decode(reading, self.threshold, token_kinds(doc))
+            clusters = decode(
+                reading,
+                self.threshold,
+                token_kinds(doc),
+                singletons=self.keep_singletons,
+            )
             write_clusters(
                 doc,
                 clusters,

@@ -92,8 +92,11 @@ class Decoder:
 
     @property
     def remembered(self) -> set[int]:
-        """The clusters that a later mention can join, as of the last `release`."""
-        return {owner.cluster for owner in self.owners}
+        """The clusters that another mention can join, as of the last `release`."""
+        joined = {owner.cluster for owner in self.owners}
+        if self.open is not None and self.open.antecedent is not None:
+            joined.add(self.open.antecedent.cluster)
+        return joined
 
     def read(self, update: Array, overwrite: Array, kinds: Kinds) -> list[Found]:
         """Go on with a block of tokens; the mentions that have ended by its last one.
@@ -235,32 +238,46 @@ class Decoder:
         self.shares = self.shares[keep]
 
 
-def decode(reading: Reading, threshold: float, kinds: Kinds) -> list[Cluster]:
-    """The clusters of a document in the order of their first mention, singletons too.
+def decode(
+    reading: Reading, threshold: float, kinds: Kinds, *, singletons: bool = True
+) -> list[Cluster]:
+    """The clusters of a document in the order of their first mention.
 
     threshold (float): A token is in a mention, and a link counts, from here; except for
         pronouns, it must also be at least as likely as that the token is something new.
     kinds (Kinds): Each token's TokenKind (T,).
+    singletons (bool): Keep mentions that nothing links to. There are many of them, so
+        without they are let go of as soon as nothing can.
     """
     _, n_cells = reading.update.shape
     decoder = Decoder(n_cells, threshold)
-    clusters: list[Cluster] = []
+    clusters: dict[int, Cluster] = {}
+    recent: set[int] = set()  # clusters that were not done with, and newer ones
     for start in range(0, len(reading), BLOCK):
         block = slice(start, start + BLOCK)
         update, overwrite = reading.update[block], reading.overwrite[block]
-        extend_clusters(clusters, decoder.read(update, overwrite, kinds[block]))
+        found = decoder.read(update, overwrite, kinds[block])
+        extend_clusters(clusters, found)
+        if not singletons:
+            decoder.release()
+            recent |= {mention.cluster for mention, _ in found}
+            for done in recent - decoder.remembered:
+                if len(clusters[done].mentions) == 1:
+                    del clusters[done]
+            recent &= decoder.remembered
     extend_clusters(clusters, decoder.finish())
-    return clusters
+    return [c for c in clusters.values() if singletons or len(c.mentions) > 1]
 
 
-def extend_clusters(clusters: list[Cluster], found: list[Found]) -> None:
+def extend_clusters(clusters: dict[int, Cluster], found: list[Found]) -> None:
     """Put mentions and links that were found next where they belong."""
     for mention, link in found:
-        if mention.cluster == len(clusters):
-            clusters.append(Cluster([], []))
-        clusters[mention.cluster].mentions.append(mention)
+        if mention.cluster not in clusters:
+            clusters[mention.cluster] = Cluster([], [])
+        cluster = clusters[mention.cluster]
+        cluster.mentions.append(mention)
         if link is not None:
-            clusters[mention.cluster].links.append(link)
+            cluster.links.append(link)
 
 
 def latest_argmax(values: Floats) -> Any:

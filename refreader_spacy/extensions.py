@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import srsly
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from refreader_spacy.decode import Cluster
@@ -151,3 +152,18 @@ def register_extensions() -> None:
     for owner, name, getter in EXTENSIONS:
         if not owner.has_extension(name):
             owner.set_extension(name, getter=getter)
+    keep_encoders()
+
+
+def keep_encoders() -> None:
+    """Spare `Doc.to_bytes` a search of all installed packages for each span group.
+
+    Whenever srsly packs or unpacks anything, it asks for encoders that packages may
+    have registered, which takes longer than all else and is most of the work of the
+    main process in `nlp.pipe(n_process=2)`. Packages don't come and go while Python
+    runs, so the encoders that were found once are put where they are found at once.
+    """
+    for registry in (srsly.msgpack_encoders, srsly.msgpack_decoders):
+        for name, encoder in registry.get_all().items():
+            registry.register(name, func=encoder)
+        registry.entry_points = False

@@ -1,4 +1,3 @@
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -113,13 +112,13 @@ def decode_by_hand(read, threshold, kinds):
 
 def decode_pieces(read, threshold, kinds, cuts, between=lambda decoder: None):
     decoder = Decoder(read.update.shape[1], threshold)
-    clusters = []
+    clusters = {}
     for start, end in pairwise([0, *sorted(cuts), len(read)]):
         update, overwrite = read.update[start:end], read.overwrite[start:end]
         extend_clusters(clusters, decoder.read(update, overwrite, kinds[start:end]))
         between(decoder)
     extend_clusters(clusters, decoder.finish())
-    return clusters
+    return list(clusters.values())
 
 
 def plain(clusters):
@@ -154,6 +153,16 @@ def test_what_is_released_is_never_missed(read, threshold, data):
     whole = decode(read, threshold, kinds)
     cuts = range(len(read))
     assert decode_pieces(read, threshold, kinds, cuts, Decoder.release) == whole
+
+
+@settings(deadline=None)
+@given(exact_readings(), THRESHOLDS, st.data())
+def test_singletons_can_be_left_out_while_reading(read, threshold, data):
+    kinds = draw_kinds(data, len(read))
+    whole = [c for c in decode(read, threshold, kinds) if len(c.mentions) > 1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("refreader_spacy.decode.BLOCK", data.draw(st.integers(1, 8)))
+        assert decode(read, threshold, kinds, singletons=False) == whole
 
 
 @settings(deadline=None)
@@ -238,14 +247,3 @@ def test_memory_stays_bounded_whatever_is_read():
         decoder = Decoder(n_cells=2, threshold=0.1)
         decoder.read(read.update, read.overwrite, np.full(n_tokens, kind, np.uint8))
         assert len(decoder.shares) <= 2 * CAPACITY
-
-
-def test_a_whole_novel_takes_little_time():
-    rng = np.random.default_rng(0)
-    n_tokens, n_cells = 200_000, 4
-    gates = rng.dirichlet(np.full(2 * n_cells, 0.1), n_tokens)
-    gates *= rng.random((n_tokens, 1)) < 0.2
-    novel = reading(gates[:, :n_cells], gates[:, n_cells:])
-    started = time.perf_counter()
-    decode(novel, 0.05, np.zeros(n_tokens, np.uint8))
-    assert time.perf_counter() - started < 10  # about 1 s

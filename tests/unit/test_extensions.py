@@ -5,9 +5,11 @@ import subprocess
 import sys
 import weakref
 
+import catalogue
 import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 
@@ -237,3 +239,14 @@ def test_names_are_free_until_a_reader_is_made() -> None:
         "spacy.blank('en'); Doc.set_extension('resolved_text', default='mine')"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_encoders_of_other_packages_are_kept_and_not_searched_for_again(monkeypatch):
+    registry = srsly.msgpack_encoders
+    known = registry.get_all()
+    monkeypatch.setattr(catalogue, "REGISTRY", dict(catalogue.REGISTRY))
+    monkeypatch.setattr(registry, "entry_points", True)
+    monkeypatch.setattr(registry, "get_entry_points", lambda: {"theirs": len})
+    register_extensions()
+    assert not registry.entry_points
+    assert registry.get_all() == {**known, "theirs": len}
