@@ -30,8 +30,6 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve()
 ROOT = HERE.parents[1]
 LENGTHS = (1_000, 4_000, 16_000, 64_000)  # words
-N_TEXTS = {"refreader": 2000}  # of GAP; the others are slow, so they read a sample
-SAMPLE = 200
 PATIENCE = 120  # seconds of CPU for one text; who needs more gets no longer one
 START, END = "<!-- peers:start -->", "<!-- peers:end -->"
 # Okabe and Ito's colours, which everybody can tell apart, and marks for print
@@ -81,6 +79,15 @@ def main() -> None:
         help="where the others' environments are kept",
     )
     parser.add_argument(
+        "--texts",
+        type=int,
+        default=200,
+        help="of GAP that the others read; we read all",
+    )
+    parser.add_argument(
+        "--longest", type=int, default=LENGTHS[-1], help="beginning of the novel"
+    )
+    parser.add_argument(
         "--memory", type=float, default=10, help="GB that a system may take"
     )
     parser.add_argument(
@@ -109,7 +116,7 @@ def measure(args: argparse.Namespace) -> Result:
     results: Result = {}
     for name, python in pythons.items():
         results[name] = {"gap": run(python, name, args), "lengths": {}}
-        for length in LENGTHS:
+        for length in (length for length in LENGTHS if length <= args.longest):
             found = run(python, name, args, length)
             results[name]["lengths"][length] = found
             if found.get("seconds", PATIENCE + 1) > PATIENCE:
@@ -135,6 +142,7 @@ def run(
     """One system on GAP, or on one beginning of the novel, in its own process."""
     command = [python, HERE, "--worker", name, "--data", args.data]
     command += ["--cache", args.cache, "--memory", args.memory]
+    command += ["--texts", args.texts]
     command += ["--length", length] if length else []
     done = subprocess.run(
         [str(part) for part in command],
@@ -164,8 +172,8 @@ def work(args: argparse.Namespace) -> Result:
     read(texts[:5])  # whatever is only done once
     if args.length:
         texts = [beginning(novel, args.length)]
-    else:
-        texts = texts[: N_TEXTS.get(args.worker, SAMPLE)]
+    elif args.worker in PEERS:  # they are slow
+        texts = texts[: args.texts]
     n_words = sum(len(text.split()) for text in texts)
     started = time.process_time()
     read(texts)
@@ -348,7 +356,11 @@ def table(results: Result) -> str:
         rate = f"{words_per_second(found['gap']):,.0f}"
         lines.append(f"| {name} | {rate} | {' | '.join(cells)} |")
     notes = [f"{name}: {peer.note}." for name, peer in PEERS.items()]
-    return "\n".join([*lines, "", " ".join(notes)])
+    pictures = [
+        "![Words per second on short texts](docs/peers-speed.svg)",
+        "![Time and memory against the length of a text](docs/peers-length.svg)",
+    ]
+    return "\n\n".join(["\n".join(lines), " ".join(notes), *pictures])
 
 
 def cell(result: Result | None) -> str:
