@@ -82,7 +82,7 @@ def main() -> None:
         "--texts",
         type=int,
         default=200,
-        help="of GAP that the others read; we read all",
+        help="of GAP, for the others; we read all",
     )
     parser.add_argument(
         "--longest", type=int, default=LENGTHS[-1], help="beginning of the novel"
