@@ -17,7 +17,7 @@ from spacy.vectors import Vectors
 from refreader_spacy.assets import copy_whole, whole
 from refreader_spacy.errors import Errors
 from refreader_spacy.gap import read_gap
-from refreader_spacy.training.corpus import gap_examples
+from refreader_spacy.training.corpus import gap_examples, paired
 
 SPLITS = {"train": "development", "dev": "validation", "test": "test"}
 ASSETS, OUTPUT = Path("assets"), Path("corpus")
@@ -29,8 +29,9 @@ DEMO_TIMES = 5  # that its training rows are read in one epoch, to get past step
 def corpus() -> None:
     """Turn GAP, or the demo corpus where GAP isn't in place, into training files.
 
-    Reads assets/ and writes to corpus/: train.spacy, dev.spacy, test.spacy, the word
-    vectors that training starts from, and source.json, which says what was taken.
+    Reads assets/ and writes to corpus/: train.spacy, dev.spacy, test.spacy,
+    pairs.spacy, the word vectors that training starts from, and source.json, which says
+    what was taken. Pairs are the test rows once more, in the joined texts of two.
 
     Example: refreader corpus
     """
@@ -40,6 +41,8 @@ def corpus() -> None:
         split: gold_docs(nlp, ASSETS / name / f"{name}-{part}.tsv")
         for split, part in SPLITS.items()
     }
+    test = ASSETS / name / f"{name}-test.tsv"
+    splits["pairs"] = gold_docs(nlp, test, pairs=True)
     if name == "demo":
         for _ in range(DEMO_TIMES - 1):
             rows = ASSETS / "demo" / "demo-development.tsv"
@@ -76,10 +79,10 @@ def corpus_name() -> str:
     return "gap" if present else "demo"
 
 
-def gold_docs(nlp: Language, path: Path) -> DocBin:
+def gold_docs(nlp: Language, path: Path, *, pairs: bool = False) -> DocBin:
     """The gold Docs of a GAP file, with a progress bar."""
     console = Console(stderr=True)
-    rows = read_gap(path)
+    rows = paired(read_gap(path)) if pairs else read_gap(path)
     docs = DocBin()
     for example in track(
         gap_examples(rows, nlp),

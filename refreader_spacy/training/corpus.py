@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,15 +17,37 @@ from refreader_spacy.gap import GAP_KEYS, GapRow, Mention, read_gap
 
 
 def create_gap_corpus(
-    path: Path, limit: int = 0
+    path: Path, limit: int = 0, pairs: bool = False
 ) -> Callable[[Language], Iterator[Example]]:
     """A GAP file as a training or development corpus.
 
     path (Path): The TSV file, read and checked at once.
     limit (int): How many rows to use, from the first; 0 for all.
+    pairs (bool): Join the texts of the first and second row, the third and fourth, ...
     """
     rows = read_gap(ensure_path(path))[: limit or None]
+    if pairs:
+        rows = paired(rows)
     return lambda nlp: gap_examples(rows, nlp)
+
+
+def paired(rows: Sequence[GapRow]) -> list[GapRow]:
+    """Each row in the joined text of its pair, as in the paper's longer test set.
+
+    Every row is still asked by itself, so a joined text is there twice; the last of an
+    odd number stays alone.
+    """
+    joined = []
+    for first, second in zip(rows[::2], rows[1::2], strict=False):
+        before = f"{first.text} "
+        text = before + second.text
+        pronoun, a, b = (
+            mention._replace(offset=len(before) + mention.offset)
+            for mention in (second.pronoun, second.a, second.b)
+        )
+        joined.append(replace(first, text=text))
+        joined.append(replace(second, text=text, pronoun=pronoun, a=a, b=b))
+    return [*joined, *rows[len(joined) :]]
 
 
 def gap_examples(rows: Sequence[GapRow], nlp: Language) -> Iterator[Example]:

@@ -1,4 +1,5 @@
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from refreader_spacy.training.corpus import (
     gap_example,
     gap_examples,
     n_widened,
+    paired,
 )
 
 HEADER = "\t".join(GOLD_COLUMNS)
@@ -243,3 +245,34 @@ def test_the_reader_is_registered_and_limited(nlp, tmp_path):
 def test_a_bad_corpus_fails_before_training(tmp_path):
     with pytest.raises(ValueError, match="R102"):
         create_gap_corpus(gap_file(tmp_path, HEADER, "r-1"))
+
+
+def test_pairs_ask_each_row_in_the_joined_text(nlp):
+    rows = [
+        gap_row("<a>Ann<a> met <b>Eve Ray<b> when <p>she<p> left.", a_coref=True),
+        gap_row("When <p>he<p> won, <a>Al<a> saw <b>Bo<b>.", b_coref=True),
+        gap_row("<b>Cy<b> and <a>Di<a> like <p>her<p>."),
+    ]
+    first, second, alone = paired(rows)
+    assert first.text == second.text == f"{rows[0].text} {rows[1].text}"
+    assert alone == rows[2]
+    one, two = gap_example(first, nlp), gap_example(second, nlp)
+    for example, mentions in ((one, "she Ann Eve Ray"), (two, "he Al Bo")):
+        spans = example.reference.spans
+        assert " ".join(str(spans[key][0]) for key in GAP_KEYS) == mentions
+    assert clusters(one) == [["Ann", "she"], ["Eve Ray"]]
+    assert clusters(two) == [["he", "Bo"], ["Al"]]
+    assert (first.gender, second.gender) == ("F", "M")
+
+
+@pytest.mark.parametrize("n_rows", range(5))
+def test_pairs_lose_no_row(n_rows):
+    row = gap_row("<a>Ann<a> met <b>Eve<b> when <p>she<p> left.")
+    rows = [replace(row, id=f"r-{number}") for number in range(n_rows)]
+    assert [each.id for each in paired(rows)] == [each.id for each in rows]
+
+
+def test_the_reader_can_pair_rows(nlp, tmp_path):
+    path = gap_file(tmp_path, HEADER, ROW, ROW.replace("r-1", "r-2"))
+    one, two = create_gap_corpus(path, pairs=True)(nlp)
+    assert one.text == two.text == f"{TEXT} {TEXT}"
