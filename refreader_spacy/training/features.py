@@ -37,7 +37,8 @@ def create_keep_features_callback(
         docs.sort(key=len)
         console = Console(stderr=True)
         starts = range(0, len(docs), BATCH)
-        for start in track(starts, f"Reading {len(docs)} texts", console=console):
+        what = f"Reading {len(docs)} texts"
+        for start in track(starts, what, console=console, disable=not docs):
             model.predict(docs[start : start + BATCH])
         return nlp
 

@@ -327,7 +327,6 @@ def test_a_saved_model_may_include_its_transformer(kind, tiny):
     docs = docs_of(*TEXTS)
     for a, b in zip(vectors_of(model, docs), vectors_of(again, docs), strict=True):
         np.testing.assert_array_equal(a, b)
-    assert again.to_bytes() == data
 
 
 # Learning

@@ -69,7 +69,7 @@ class Hub:
         with TemporaryDirectory() as folder:
             loaded.tokenizer.save_pretrained(folder)
             loaded.transformer.config.save_pretrained(folder)
-            paths = [path for path in Path(folder).iterdir() if path.is_file()]
+            paths = sorted(path for path in Path(folder).iterdir() if path.is_file())
             files = {path.name: path.read_bytes() for path in paths}
         state = loaded.transformer.state_dict()
         weights = tensors_to_bytes({k: v.cpu().contiguous() for k, v in state.items()})
