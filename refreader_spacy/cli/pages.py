@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import lzma
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -99,20 +99,19 @@ def write_articles(path: Path, articles: Iterable[Page], *, compressed: bool) ->
             file.write("\n".join([f"= {page.title} =", *page.paragraphs, "", ""]))
 
 
-def report(found: list[Page], articles: Iterable[Page]) -> str:
+def report(found: Sequence[Page], articles: Collection[Page]) -> str:
     """How much there is, and what became of the rest."""
-    texts = [paragraph for page in articles for paragraph in page.paragraphs]
-    words = sum(len(text.split()) for text in texts)
+    words = sum(len(text.split()) for page in articles for text in page.paragraphs)
     missing = [page.asked for page in found if page.title is None]
     empty = [page.asked for page in found if page.title and not page.paragraphs]
-    own = {page.title for page in found if page.paragraphs}
-    redirected = sum(page.title not in (None, page.asked) for page in found)
-    again = len(found) - len(missing) - len(empty) - len(own)
-    lines = [f"{len(own):,} articles, {words:,} words"]
-    if redirected:
-        lines.append(f"redirected: {redirected:,}")
-    if again:
-        lines.append(f"the same article under another title: {again:,}")
+    counts = {
+        "redirected": sum(page.title not in (None, page.asked) for page in found),
+        "the same article under another title": (
+            len(found) - len(articles) - len(missing) - len(empty)
+        ),
+    }
+    lines = [f"{len(articles):,} articles, {words:,} words"]
+    lines += [f"{what}: {n:,}" for what, n in counts.items() if n]
     for what, names in (("no such page", missing), ("no text", empty)):
         if names:
             more = ", ..." if len(names) > SHOWN else ""
