@@ -172,6 +172,6 @@ def _output(
     data = srsly.msgpack_loads(kept)
     vocabulary = Vocabulary(data["keys"])
     output = output_layer(hidden_size, len(vocabulary), data["cutoffs"])
-    tensors = {k: torch.from_numpy(v).float() for k, v in data["tensors"].items()}
-    output.load_state_dict(tensors)
+    arrays = {k: v.astype(np.float32) for k, v in data["tensors"].items()}
+    output.load_state_dict({k: torch.from_numpy(v) for k, v in arrays.items()})
     return output, vocabulary
