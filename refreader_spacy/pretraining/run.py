@@ -294,8 +294,9 @@ class Run:
 
     def load(self) -> None:
         """Go on where the run in the output folder was when it last saved."""
-        for stale in self.output.glob(".*-*"):  # of a write that was killed
-            shutil.rmtree(stale)
+        for name in (CHECKPOINT, BEST, LOG):  # what a killed write has left
+            for stale in self.output.glob(f".{name}-*"):
+                shutil.rmtree(stale)
         held = torch.load(self.output / CHECKPOINT, weights_only=True)
         for name, now in self.settings.items():
             if held["settings"].get(name) != now:
