@@ -27,7 +27,6 @@ from refreader_spacy.extensions import (
 from refreader_spacy.lexicon import token_kinds
 from refreader_spacy.model.inference import lookahead, read_docs
 from refreader_spacy.model.types import Reading
-from refreader_spacy.pretraining.surprisal import register_surprisal, write_surprisals
 from refreader_spacy.stream import Stream
 from refreader_spacy.training.gold import LossWeights, gold_groups, gold_links
 from refreader_spacy.training.loss import coreference_loss
@@ -136,7 +135,6 @@ class RefReader(TrainablePipe):
         tokenizer: Callable[[str], Doc] | None = None,
     ) -> None:
         register_extensions()
-        register_surprisal()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -188,6 +186,8 @@ class RefReader(TrainablePipe):
             if self.trace:
                 write_trace(doc, reading)
         if self.surprisal:
+            from refreader_spacy.pretraining.surprisal import write_surprisals
+
             write_surprisals(self.model, docs, self.name)
 
     def get_loss(

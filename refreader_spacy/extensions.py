@@ -133,11 +133,19 @@ def doc_resolved_text(doc: Doc) -> str:
     return resolved_text(doc, coref_clusters(doc))
 
 
+def token_surprisal(token: Token) -> float | None:
+    """A token's bits, if its Doc was read by a reader with `surprisal` set."""
+    doc = token.doc
+    kept = doc.spans[READ].attrs.get("surprisal") if READ in doc.spans else None
+    return None if kept is None else float(decoded(kept, [len(doc)])[token.i])
+
+
 EXTENSIONS: list[tuple[type[Doc | Token | Span], str, Callable[..., Any]]] = [
     (Doc, "coref_clusters", coref_clusters),
     (Doc, "coref_links", coref_links),
     (Doc, "resolved_text", doc_resolved_text),
     (Token, "coref_clusters", token_clusters),
+    (Token, "surprisal", token_surprisal),
     (Span, "coref_cluster", span_cluster),
 ]
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from spacy.tokens import Doc, SpanGroup, Token
+from spacy.tokens import Doc, SpanGroup
 
-from refreader_spacy.extensions import decoded, encoded
+from refreader_spacy.extensions import encoded
 from refreader_spacy.index import READ
 from refreader_spacy.model.encoders import word_rows
 from refreader_spacy.model.types import Array
@@ -64,16 +64,3 @@ def write_surprisals(model: ReaderModel, docs: Sequence[Doc], name: str) -> None
         if READ not in doc.spans:
             doc.spans[READ] = SpanGroup(doc, name=READ)
         doc.spans[READ].attrs["surprisal"] = encoded(bits)
-
-
-def token_surprisal(token: Token) -> float | None:
-    """A token's bits, if its Doc was read by a reader with `surprisal` set."""
-    doc = token.doc
-    kept = doc.spans[READ].attrs.get("surprisal") if READ in doc.spans else None
-    return None if kept is None else float(decoded(kept, [len(doc)])[token.i])
-
-
-def register_surprisal() -> None:
-    """Make `token._.surprisal` known, unless someone else has taken the name."""
-    if not Token.has_extension("surprisal"):
-        Token.set_extension("surprisal", getter=token_surprisal)
