@@ -1,6 +1,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# spaCy loads spacy-transformers into every pipeline where it is installed, which takes
+# seconds each time. So its tests have an environment of their own, on top of the other.
+UPPER := .venv-transformers
 
 .DEFAULT_GOAL := help
 .PHONY: run test test-slow browser lint format pictures docs help
@@ -9,11 +12,12 @@ run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.ht
 	$(BIN)/python -m refreader_spacy sample -o output
 
 test: export OMP_NUM_THREADS = 1
-test: lint browser  ## Lint, then run all tests but the slow ones
+test: lint browser $(UPPER)/.ready  ## Lint, then run all tests but the slow ones
 	$(BIN)/python -m pytest -n 2
+	$(UPPER)/bin/python -m pytest -n 2 -k transformer
 
-test-slow: $(READY)  ## Run the tests that train for longer
-	$(BIN)/python -m pytest -m slow
+test-slow: $(UPPER)/.ready  ## Run the tests that train for longer
+	$(UPPER)/bin/python -m pytest -m slow
 
 lint: $(READY)  ## Check format, code, types and who imports whom
 	$(BIN)/ruff format --check
@@ -46,4 +50,11 @@ help:  ## Show this list
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+$(UPPER)/.ready: $(READY)
+	$(PYTHON) -m venv $(UPPER)
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> "$$($(UPPER)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/lower.pth"
+	$(UPPER)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[transformers]"
 	touch $@
