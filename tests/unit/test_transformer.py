@@ -66,7 +66,7 @@ def tokenizer_of(folder: Path):
 def test_a_token_has_the_pieces_that_share_a_character_with_it(kind, text, tiny):
     tokenizer = tokenizer_of(tiny(kind))
     (doc,) = docs_of(text)
-    ids, first, stop = pieces_of_text(tokenizer, doc)
+    ((ids, first, stop),) = pieces_of_text(tokenizer, [doc])
     cut = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     assert ids.tolist() == cut["input_ids"]
     for token, a, b in zip(doc, first, stop, strict=True):
@@ -84,16 +84,18 @@ def test_a_token_has_the_pieces_that_share_a_character_with_it(kind, text, tiny)
 def test_pieces_of_a_token_by_itself_spell_it(kind, text, tiny):
     tokenizer = tokenizer_of(tiny(kind))
     (doc,) = docs_of(text)
-    ids, first, stop = pieces_of_tokens(tokenizer, doc)
+    ((ids, first, stop),) = pieces_of_tokens(tokenizer, [doc])
     spelled = [tokenizer.decode(ids[a:b]) for a, b in zip(first, stop, strict=True)]
     before = ["", *(token.whitespace_ for token in doc)]
     assert spelled == [b + t.text for b, t in zip(before, doc, strict=False)]
 
 
 def test_an_empty_doc_has_no_pieces(tiny):
-    (doc,) = docs_of("")
+    docs = docs_of("", "Bo", "")
     for cut in (pieces_of_text, pieces_of_tokens):
-        assert [len(part) for part in cut(tokenizer_of(tiny("gpt2")), doc)] == [0, 0, 0]
+        first, _, last = cut(tokenizer_of(tiny("gpt2")), docs)
+        assert [len(part) for part in (*first, *last)] == [0] * 6
+        assert list(cut(tokenizer_of(tiny("gpt2")), [])) == []
 
 
 @st.composite
@@ -222,7 +224,8 @@ def test_pieces_of_the_text_would_know_more(tiny):
     tokenizer = tokenizer_of(tiny("gpt2"))
     (doc,) = docs_of('and he was not."')
     assert [token.text for token in doc[-3:]] == ["not", ".", '"']
-    *_, dot, quote = zip(*pieces_of_text(tokenizer, doc)[1:], strict=True)
+    ((_, *places),) = pieces_of_text(tokenizer, [doc])
+    *_, dot, quote = zip(*places, strict=True)
     assert dot == quote
 
 

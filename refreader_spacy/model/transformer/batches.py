@@ -37,8 +37,7 @@ def batches(hub: Hub, loaded: Loaded, docs: Sequence[Doc]) -> Iterator[Batch]:
     cut = pieces_of_text if hub.lookahead else pieces_of_tokens
     found: list[Window] = []
     offset = 0
-    for doc in docs:
-        pieces = cut(loaded.tokenizer, doc)
+    for doc, pieces in zip(docs, cut(loaded.tokenizer, docs), strict=True):
         found += (
             window._replace(tokens=window.tokens + offset)
             for window in windows(pieces, hub.window, hub.stride, hub.lookahead)
@@ -61,17 +60,18 @@ def _batch(loaded: Loaded, group: Sequence[Window]) -> Batch:
     longest = max(len(row) for row in rows)
     ids = torch.zeros(len(rows), longest, dtype=torch.long)  # masked, so any id does
     mask = torch.zeros_like(ids)
-    places: list[Ints] = []
+    first, stop = [], []
     for number, (row, window) in enumerate(zip(rows, group, strict=True)):
         ids[number, : len(row)] = torch.tensor(row)
         mask[number, : len(row)] = 1
         base = number * longest + len(prefix)
-        places += [
-            np.arange(base + first, base + stop)
-            for first, stop in zip(window.first, window.stop, strict=True)
-        ]
-    starts = np.cumsum([0, *map(len, places)])[:-1]
+        first.append(base + window.first)
+        stop.append(base + window.stop)
+    begins = np.concatenate(first)
+    lengths = np.concatenate(stop) - begins
+    starts = np.cumsum(lengths) - lengths
+    places = np.arange(lengths.sum()) + np.repeat(begins - starts, lengths)
     device = next(loaded.transformer.parameters()).device
-    arguments = (ids, mask, *map(torch.from_numpy, (np.concatenate(places), starts)))
+    arguments = (ids, mask, torch.from_numpy(places), torch.from_numpy(starts))
     inputs = ArgsKwargs(tuple(each.to(device) for each in arguments), {})
     return Batch(np.concatenate([window.tokens for window in group]), inputs)

@@ -5,11 +5,12 @@ Shapes: T tokens of a Doc, P word pieces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.attrs import IDX, LENGTH
 from spacy.tokens import Doc
 
 Ints = NDArray[np.int64]
@@ -32,34 +33,40 @@ class Window(NamedTuple):
     stop: Ints
 
 
-def pieces_of_text(tokenizer: Any, doc: Doc) -> Pieces:
-    """Cut the text as the model is used to; a piece may touch several tokens."""
+def pieces_of_text(tokenizer: Any, docs: Sequence[Doc]) -> Iterator[Pieces]:
+    """Cut texts as the model is used to; a piece may touch several tokens."""
+    if not docs:
+        return
     cut = tokenizer(
-        doc.text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        [doc.text for doc in docs],
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        verbose=False,
     )
-    offsets = np.array(cut["offset_mapping"], dtype=np.int64).reshape(-1, 2)
-    starts = np.array([token.idx for token in doc], dtype=np.int64)
-    ends = starts + [len(token) for token in doc]
-    first = np.searchsorted(offsets[:, 1], starts, side="right")
-    stop = np.searchsorted(offsets[:, 0], ends, side="left")
-    ids = np.array(cut["input_ids"], dtype=np.int64)
-    return Pieces(ids, first, np.maximum(first, stop))
+    for doc, ids, spans in zip(
+        docs, cut["input_ids"], cut["offset_mapping"], strict=True
+    ):
+        offsets = np.array(spans, dtype=np.int64).reshape(-1, 2)
+        starts, lengths = doc.to_array([IDX, LENGTH]).astype(np.int64).T
+        first = np.searchsorted(offsets[:, 1], starts, side="right")
+        stop = np.searchsorted(offsets[:, 0], starts + lengths, side="left")
+        yield Pieces(np.array(ids, dtype=np.int64), first, np.maximum(first, stop))
 
 
-def pieces_of_tokens(tokenizer: Any, doc: Doc) -> Pieces:
+def pieces_of_tokens(tokenizer: Any, docs: Sequence[Doc]) -> Iterator[Pieces]:
     """Cut each token by itself, so that its pieces don't depend on what follows.
 
     In the text, 'left."' may be one piece for two tokens, and another one as long as
     the quotation mark hasn't come. The space before a token is a part of it.
     """
-    if not len(doc):
-        return pieces_of_text(tokenizer, doc)
-    spaces = ["", *(token.whitespace_ for token in doc)]
-    words = [space + token.text for space, token in zip(spaces, doc, strict=False)]
-    cut = tokenizer(words, add_special_tokens=False, verbose=False)["input_ids"]
-    stop = np.cumsum([len(ids) for ids in cut])
-    first = np.concatenate([[0], stop[:-1]])
-    return Pieces(np.concatenate(cut).astype(np.int64), first, stop)
+    for doc in docs:
+        spaces = ["", *(token.whitespace_ for token in doc)]
+        words = [space + token.text for space, token in zip(spaces, doc, strict=False)]
+        cut = tokenizer(words, add_special_tokens=False, verbose=False) if words else {}
+        lengths = np.array([len(ids) for ids in cut.get("input_ids", ())], dtype=int)
+        stop = np.cumsum(lengths)
+        ids = [piece for ids in cut.get("input_ids", ()) for piece in ids]
+        yield Pieces(np.array(ids, dtype=np.int64), stop - lengths, stop)
 
 
 def windows(
