@@ -57,7 +57,8 @@ PEERS = {
         "byte-pair vocabulary learned from the texts",
     ),
     "spacy-experimental": Peer(
-        ["spacy-experimental[torch]==0.6.4"],
+        # Its spaCy imports click, which it got from an older Typer
+        ["spacy-experimental[torch]==0.6.4", "click"],
         "its default coreference model, on a tok2vec; random weights, without the "
         "second model that finds the mentions' ends",
     ),
