@@ -28,7 +28,7 @@ from torch import nn
 from refreader_spacy.assets import whole
 from refreader_spacy.errors import Errors
 from refreader_spacy.model.encoders import word_rows
-from refreader_spacy.pretraining.blocks import Cutter, passes
+from refreader_spacy.pretraining.blocks import Block, Cutter, passes
 from refreader_spacy.pretraining.corpus import Corpus, Index, PlainText
 from refreader_spacy.pretraining.language_model import (
     LanguageModel,
@@ -209,7 +209,7 @@ class Run:
         for block in islice(blocks, self.step, None):
             if self.is_over:
                 return
-            self._learn(block)
+            self.learn(block)
             train_perplexity = math.exp(self.loss / self.n_lost)
             last = self.step == self.n_steps
             perplexity, is_best = None, False
@@ -223,7 +223,8 @@ class Run:
                 self.save()
             yield Report(self.step, self.n_words, train_perplexity, perplexity, is_best)
 
-    def _learn(self, block: Any) -> None:
+    def learn(self, block: Block) -> None:
+        """One step."""
         cooled = self.n_words // self.words_in_pass // self.objective.half_life
         self.language_model.train()
         found = self.streams.read(block, self.objective.temperature * 0.5**cooled)
