@@ -209,9 +209,10 @@ class Reader(nn.Module):
             salience,
             *weights,
         )  # type: ignore[no-untyped-call]
-        *packed, hidden, content, salience = outputs
+        update, overwrite, present, said, hidden, content, salience = outputs
         keys, values = content.split([keys.shape[-1], values.shape[-1]], dim=-1)
-        return Packed(*packed, State(hidden, Cells(keys, values, salience)))
+        state = State(hidden, Cells(keys, values, salience))
+        return Packed(update, overwrite, present, said, state)
 
     def _heads(self) -> list[nn.Linear]:
         return [self.importance, *self.memory.heads()]
