@@ -276,8 +276,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "0 freezes the transformer."
     )
     R305 = (
-        "{found} layers of the transformer are trained, but they wouldn't be saved. Set "
-        "components.transformer.model.save_weights = true, or trained_layers = 0."
+        "{found} layers of the transformer are trained, but they wouldn't be saved. "
+        "Set components.transformer.model.save_weights = true, or trained_layers = 0."
     )
     R306 = (
         "The transformer '{name}' can't be used: expected an encoder or a decoder with "
