@@ -17,6 +17,7 @@ from refreader_spacy.errors import Errors
 
 BATCH = 20  # titles in a question, and pages that a kill can cost
 TRIES = 8  # with pauses of 2, 4, 8, ... seconds, or as long as the wiki asks for
+CONNECT_TRIES = 3  # where nobody answers at all
 TIMEOUT = 60  # seconds without a word
 QUERY = {
     **{"action": "query", "format": "json", "formatversion": "2", "redirects": "1"},
@@ -82,7 +83,10 @@ class MediaWiki:
             f"{requests.utils.default_user_agent()}"
         )
         patience = Patience(
-            TRIES, backoff_factor=1, status_forcelist=(429, 500, 502, 503, 504)
+            TRIES,
+            connect=CONNECT_TRIES,
+            backoff_factor=1,
+            status_forcelist=(429, 500, 502, 503, 504),
         )
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, HTTPAdapter(max_retries=patience))

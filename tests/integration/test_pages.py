@@ -261,6 +261,14 @@ def test_a_wiki_that_stays_away_is_an_error_of_one_line(
     assert not Path("out.txt").exists()
 
 
+def test_where_nobody_answers_we_give_up_soon(pauses: list[float]) -> None:
+    with Wiki() as nobody:
+        pass  # its port is free again
+    result = run(nobody, gap_file("g.tsv", "José"))
+    assert "R341" in result.stderr
+    assert sum(pauses) < 10
+
+
 def test_what_was_fetched_is_not_asked_again(wiki: Wiki) -> None:
     names = [f"Nobody {number}" for number in range(20)]
     gold = gap_file("g.tsv", *names, "José", "Ann Lee")
