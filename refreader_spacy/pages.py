@@ -128,7 +128,9 @@ class MediaWiki:
             response.raise_for_status()
             answer = response.json()
         except requests.RequestException as error:
-            message = Errors.R341.format(api=self.api, problem=error)
+            # urllib3's last failure, without the address of the whole question
+            problem = getattr(error.args[0] if error.args else None, "reason", error)
+            message = Errors.R341.format(api=self.api, problem=problem)
             raise ConnectionError(message) from error
         if not isinstance(answer, dict) or "query" not in answer:
             raise ConnectionError(Errors.R342.format(api=self.api, found=answer))
