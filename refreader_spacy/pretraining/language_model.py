@@ -27,6 +27,7 @@ from refreader_spacy.model.types import Reading
 from refreader_spacy.pretraining.blocks import Block
 from refreader_spacy.pretraining.vocabulary import Vocabulary
 
+SHRINK = 2.0  # each group of words is predicted with half as many numbers
 OUTPUT = "next_word"  # the attribute of a model that holds its output layer
 
 ReaderModel = Model[list[Doc], list[Reading]]
@@ -77,7 +78,7 @@ def output_layer(
     """cutoffs (Sequence[int]): Where the groups of rarer and rarer words begin."""
     within = [cutoff for cutoff in cutoffs if cutoff < n_classes]
     return nn.AdaptiveLogSoftmaxWithLoss(
-        hidden_size, n_classes, within or [n_classes - 1]
+        hidden_size, n_classes, within or [n_classes - 1], div_value=SHRINK
     )
 
 
