@@ -40,7 +40,7 @@ def weights_of(reader, tolerance=None):
         {name: weight.numpy() for name, weight in reader.state_dict().items()},
         entity_decay=reader.memory.entity_decay,
         word_decay=reader.memory.word_decay,
-        tolerance=reader.tolerance if tolerance is None else tolerance,
+        tolerance=reader.memory.tolerance if tolerance is None else tolerance,
     )
 
 
