@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import srsly
 from spacy.language import Language
@@ -27,9 +27,11 @@ from refreader_spacy.extensions import (
 from refreader_spacy.lexicon import token_kinds
 from refreader_spacy.model.inference import lookahead, read_docs
 from refreader_spacy.model.types import Reading
-from refreader_spacy.stream import Stream
 from refreader_spacy.training.gold import LossWeights, gold_groups, gold_links
 from refreader_spacy.training.loss import coreference_loss
+
+if TYPE_CHECKING:
+    from refreader_spacy.stream import Stream
 
 PACKAGED = {"@architectures": "refreader-spacy.PackagedReader.v1", "name": "en_gap_1"}
 PACKAGED_THRESHOLD = 0.0292  # found on GAP validation, with those weights
@@ -157,6 +159,8 @@ class RefReader(TrainablePipe):
     def stream(self) -> Stream:
         """Read a text while it is still coming, with the pipeline's tokenizer."""
         self._check_trained()
+        from refreader_spacy.stream import Stream
+
         return Stream(self, self.tokenizer)
 
     def predict(self, docs: Iterable[Doc]) -> list[Reading]:
