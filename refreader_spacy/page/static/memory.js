@@ -6,6 +6,7 @@ const ACTS = 0.1; // a gate from which a token is said to have done something
 const EMPTY = 0.05; // a salience below which a cell is said to hold nothing
 const STEP = 26; // pixels for each token
 const NOW = 0.9; // where the last token read is, of the chart's width
+const WORD = { width: 66, height: 78, right: 58, top: 10 }; // room for a turned word
 const SHAPES = ["M8 1a7 7 0 1 0 .01 0z", "M2 2h12v12H2z", "M8 1l7 13H1z", "M8 0l8 8-8 8-8-8z", "M8 15L1 2h14z"];
 
 export class MemoryView {
@@ -53,6 +54,7 @@ export class MemoryView {
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.size = { width, height, ratio };
+    this.words = new Map(); // drawn once in these colours and at this size
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
     this.colours = {
@@ -142,23 +144,40 @@ export class MemoryView {
 
   #words(first, last, x, y) {
     const { pen, reading, colours } = this;
-    pen.textAlign = "right";
+    const { ratio } = this.size;
     for (let token = first; token <= last; token++) {
       const word = reading.tokens[token].trim();
       if (!word) continue;
       const entity = reading.mentionOf.get(token)?.entity;
       const isKnown = Boolean(entity?.number);
-      pen.font = `${isKnown || token === last ? 650 : 400} 11px system-ui, sans-serif`;
-      pen.fillStyle = token === last ? colours.ink : isKnown ? colours.ink : colours.soft;
-      pen.save();
-      pen.translate(x(token) + 4, y);
-      pen.rotate(-0.9);
-      pen.fillText(word.length > 11 ? `${word.slice(0, 10)}…` : word, 0, 6);
-      pen.restore();
+      const left = Math.round((x(token) + 4 - WORD.right) * ratio) / ratio;
+      pen.drawImage(this.#word(word, isKnown || token === last), left, y - WORD.top, WORD.width, WORD.height);
       if (!isKnown) continue;
       pen.fillStyle = colours.hues[(entity.number - 1) % colours.hues.length];
       pen.fillRect(x(token) - 6, y - 8, 12, 3);
     }
+  }
+
+  // A turned word is slow to draw, so it is drawn once and copied from then on.
+  #word(word, isStrong) {
+    const key = `${isStrong ? "+" : "-"}${word}`;
+    const known = this.words.get(key);
+    if (known) return known;
+    const { ratio } = this.size;
+    const drawn = document.createElement("canvas");
+    drawn.width = WORD.width * ratio;
+    drawn.height = WORD.height * ratio;
+    const pen = drawn.getContext("2d");
+    pen.scale(ratio, ratio);
+    pen.translate(WORD.right, WORD.top);
+    pen.rotate(-0.9);
+    pen.font = `${isStrong ? 650 : 400} 11px system-ui, sans-serif`;
+    pen.fillStyle = isStrong ? this.colours.ink : this.colours.soft;
+    pen.textAlign = "right";
+    pen.fillText(word.length > 11 ? `${word.slice(0, 10)}…` : word, 0, 6);
+    if (this.words.size > 2000) this.words.clear();
+    this.words.set(key, drawn);
+    return drawn;
   }
 }
 
