@@ -29,8 +29,14 @@ from refreader_spacy.events import (
 )
 from refreader_spacy.held import HeldText, Part
 from refreader_spacy.lexicon import HYPHENS, token_kinds
-from refreader_spacy.model.fast import State
-from refreader_spacy.model.inference import BLOCK, ReaderModel, encode, part_of, pen_for
+from refreader_spacy.model.fast import Documents, State
+from refreader_spacy.model.inference import (
+    BLOCK,
+    ReaderModel,
+    encode,
+    part_of,
+    weights_of,
+)
 from refreader_spacy.model.types import Array, Reading
 
 TIDY = 64  # tokens after which the stream lets go of what the memory has forgotten
@@ -83,7 +89,7 @@ class Stream:
     def reset(self) -> None:
         """Another text begins: forget everything."""
         self._read_from(None)
-        n_cells = len(self._pen.salience)
+        n_cells = self._reader.weights.n_cells
         self._decoder = Decoder(n_cells, self.pipe.threshold)
         self._entities: dict[int, deque[Mention]] = {}
         self._known: dict[tuple[int, int], Mention] = {}  # by place, for links
@@ -174,7 +180,7 @@ class Stream:
             )
         self._n_chars += len(doc.text)
         (vectors,) = encode(self.pipe.model, [doc])
-        reading = self._pen.read(vectors)
+        reading = self._reader.read(vectors, [len(doc)])
         if self.watch is not None:
             self.watch(doc, reading)
         gates = np.stack((reading.update, reading.overwrite))  # (2, T, M)
@@ -260,10 +266,10 @@ class Stream:
                 yield ClusterFinished(entity, list(mentions))
 
     def _read_from(self, state: State | None) -> None:
-        pen = pen_for(self.pipe.model, state)
-        if pen is None:
+        weights = weights_of(self.pipe.model)
+        if weights is None:
             raise ValueError(Errors.R253.format(name=self.pipe.name))
-        self._pen = pen
+        self._reader = Documents(weights, state)
 
     def to_bytes(self) -> bytes:
         """Everything but the pipe: `from_bytes` goes on from here."""
@@ -271,7 +277,7 @@ class Stream:
         saved = {
             "format": FORMAT,
             "pipe": self.pipe.name,
-            "state": self._pen.state._asdict(),
+            "state": self._reader.state._asdict(),
             "decoder": {
                 "threshold": decoder.threshold,
                 "position": decoder.position,
@@ -315,8 +321,8 @@ class Stream:
         return stream
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        state = State(**{k: v.copy() for k, v in saved["state"].items()})
-        expected = [field.shape for field in self._pen.state]
+        state = State(**saved["state"])
+        expected = [field.shape for field in self._reader.state]
         found = [field.shape for field in state]
         if found != expected:
             raise ValueError(Errors.R257.format(expected=expected, found=found))

@@ -26,8 +26,8 @@ from thinc.layers.pytorchwrapper import forward
 from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.model.fast import Weights
-from refreader_spacy.model.fast_batch import packed_order
+from refreader_spacy.model.fast.weights import Weights
+from refreader_spacy.model.packing import packed_order
 from refreader_spacy.model.reader import Packed, Reader
 from refreader_spacy.model.types import Reading
 

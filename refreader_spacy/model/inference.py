@@ -1,8 +1,8 @@
 """From Docs to Readings, quickly and in bounded memory: who is read with whom, and how.
 
 The model's own `predict` is the plain way, in torch, and the one a GPU takes. On the
-CPU the reader's weights are lent to NumPy: few documents are read one by one, many side
-by side with others of similar length, and long ones in blocks.
+CPU the reader's weights are lent to a compiled loop (or NumPy), which reads documents
+side by side with others of similar length, and long ones in blocks.
 """
 
 from __future__ import annotations
@@ -15,12 +15,9 @@ from spacy.attrs import NORM
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-from refreader_spacy.model.fast import Pen, State, Weights
-from refreader_spacy.model.fast_batch import packed_order, read_packed
+from refreader_spacy.model.fast import Documents, Weights
 from refreader_spacy.model.types import Array, Reading
 
-FEW = 6  # up to so many documents, one by one is quicker
-MANY = 128  # documents side by side; more gain little
 BLOCK = 1024  # tokens of one document that have vectors at the same time
 GROUP = 16 * BLOCK  # tokens of all documents of a group
 
@@ -51,10 +48,10 @@ def read_docs(model: ReaderModel, docs: Sequence[Doc]) -> list[Reading]:
 
 
 def groups_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices of documents of similar length; a long one is a group by itself."""
+    """Indices of documents of similar length, the longest first."""
     group: list[int] = []
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if len(group) == MANY or (len(group) + 1) * lengths[i] > GROUP:
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        if group and (len(group) + 1) * lengths[group[0]] > GROUP:
             yield group
             group = []
         group.append(i)
@@ -63,50 +60,39 @@ def groups_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def read_group(model: ReaderModel, docs: list[Doc]) -> list[Reading]:
-    """Read documents of similar length."""
+    """Read documents of similar length, the longest first."""
     weights = weights_of(model)
     if weights is None or not isinstance(model.ops, NumpyOps):
         return model.predict(docs)
-    if len(docs) <= FEW:
-        return [read_long(model, Pen(weights), doc) for doc in docs]
-    vectors = encode(model, docs)
+    if len(docs) == 1:
+        return [read_long(model, Documents(weights), docs[0])]
     lengths = [len(doc) for doc in docs]
-    order, sizes = packed_order(lengths)
-    packed = read_packed(weights, np.concatenate(vectors)[order], sizes)
+    vectors = np.concatenate(encode(model, docs))
+    together = Documents(weights, weights.start(len(docs))).read(vectors, lengths)
     stops = np.cumsum(lengths)[:-1]
-    columns = []
-    for gate in (packed.update, packed.overwrite, packed.salience):
-        flat = np.empty_like(gate)
-        flat[order] = gate
-        columns.append(np.split(flat, stops))
-    return [Reading(*column) for column in zip(*columns, strict=True)]
+    gates = together.update, together.overwrite, together.salience
+    columns = zip(*(np.split(gate, stops) for gate in gates), strict=True)
+    return [Reading(*column) for column in columns]
 
 
-def read_long(model: ReaderModel, pen: Pen, doc: Doc) -> Reading:
+def read_long(model: ReaderModel, reading: Documents, doc: Doc) -> Reading:
     """Go on with a document of any length, of which the gates are all that is kept."""
     if len(doc) <= BLOCK:
         (vectors,) = encode(model, [doc])
-        return pen.read(vectors)
+        return reading.read(vectors, [len(doc)])
     starts = range(0, len(doc), BLOCK)
     if lookahead(model):
         (vectors,) = encode(model, [doc])
-        parts = [pen.read(vectors[start : start + BLOCK]) for start in starts]
+        blocks = (vectors[start : start + BLOCK] for start in starts)
     else:
-        parts = [
-            pen.read(*encode(model, [part_of(doc, start, start + BLOCK)]))
-            for start in starts
-        ]
+        parts = (part_of(doc, start, start + BLOCK) for start in starts)
+        blocks = (encode(model, [part])[0] for part in parts)
+    read = [reading.read(block, [len(block)]) for block in blocks]
     return Reading(
-        np.concatenate([part.update for part in parts]),
-        np.concatenate([part.overwrite for part in parts]),
-        np.concatenate([part.salience for part in parts]),
+        np.concatenate([part.update for part in read]),
+        np.concatenate([part.overwrite for part in read]),
+        np.concatenate([part.salience for part in read]),
     )
-
-
-def pen_for(model: ReaderModel, state: State | None = None) -> Pen | None:
-    """What reads one document token by token, if the model's reader is ours."""
-    weights = weights_of(model)
-    return None if weights is None else Pen(weights, state)
 
 
 def weights_of(model: ReaderModel) -> Weights | None:

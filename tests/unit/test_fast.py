@@ -1,14 +1,14 @@
-"""Reading in NumPy, one document or many: the torch reader is the oracle."""
+"""Reading, compiled and in NumPy: the torch reader is the oracle."""
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refreader_spacy.model.fast import FAINT, Pen, Weights, distinct_rows
-from refreader_spacy.model.fast_batch import packed_order, read_packed
+from refreader_spacy.model.fast import Documents, Weights, documents
+from refreader_spacy.model.fast.weights import FAINT, distinct_rows
 from refreader_spacy.model.links import link_probabilities
 from refreader_spacy.model.reader import Reader
 
@@ -50,71 +50,89 @@ def read_by_torch(reader, vectors):
     return [getattr(packed, gate).numpy() for gate in GATES]
 
 
+def read(weights, vectors):
+    return Documents(weights).read(vectors, [len(vectors)])
+
+
 def gates_of(reading):
     return [getattr(reading, gate) for gate in GATES]
 
 
 @st.composite
-def documents(draw, at_most=5):
+def texts(draw, at_most=20):
     n_docs = draw(st.integers(1, at_most))
     lengths = [draw(st.integers(0, 8)) for _ in range(n_docs)]
     return [draw(arrays(np.float32, (n, WIDTH), elements=NUMBERS)) for n in lengths]
 
 
+ANY_TEXTS = settings(
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 READERS = st.sampled_from(
     [make_reader(t, s) for t in (0.0, 0.1, 0.5) for s in (1.0, 3.0)]
 )
 
 
-@settings(deadline=None, max_examples=50)
-@given(READERS, documents(at_most=1))
-def test_one_document_reads_as_in_torch(reader, docs):
-    (vectors,) = docs
-    found = Pen(weights_of(reader)).read(vectors)
-    expected = read_by_torch(reader, vectors) if len(vectors) else gates_of(found)
-    np.testing.assert_allclose(gates_of(found), expected, atol=2e-6)
+WAYS = pytest.mark.parametrize("kernel", [documents.Kernel, None], ids=["C", "NumPy"])
 
 
-@settings(deadline=None, max_examples=50)
-@given(READERS, documents())
-def test_many_documents_read_as_in_torch(reader, docs):
-    order, sizes = packed_order([len(vectors) for vectors in docs])
-    packed = read_packed(weights_of(reader), np.concatenate(docs)[order], sizes)
-    back = np.argsort(order)
+@pytest.fixture(autouse=True)
+def reading_in_this_way(request, monkeypatch):
+    if "kernel" in request.fixturenames:
+        monkeypatch.setattr(documents, "Kernel", request.getfixturevalue("kernel"))
+
+
+def test_the_loop_is_compiled():
+    """Where tests run, a compiler is expected; elsewhere NumPy does."""
+    assert documents.Kernel is not None
+
+
+@WAYS
+@ANY_TEXTS
+@given(READERS, texts())
+def test_documents_read_as_in_torch(kernel, reader, docs):
+    docs.sort(key=len, reverse=True)
+    weights = weights_of(reader)
+    together = Documents(weights, weights.start(len(docs)))
+    found = together.read(np.concatenate(docs), [len(vectors) for vectors in docs])
     stops = np.cumsum([len(vectors) for vectors in docs])[:-1]
-    for found, gate in zip(gates_of(packed), range(3), strict=True):
-        for part, vectors in zip(np.split(found[back], stops), docs, strict=True):
+    for gate, gates in enumerate(gates_of(found)):
+        for part, vectors in zip(np.split(gates, stops), docs, strict=True):
             if len(vectors):
                 expected = read_by_torch(reader, vectors)[gate]
                 np.testing.assert_allclose(part, expected, atol=2e-6)
 
 
-@settings(deadline=None, max_examples=30)
-@given(READERS, documents(at_most=1), st.data())
-def test_reading_goes_on_where_it_stopped(reader, docs, data):
+@WAYS
+@ANY_TEXTS
+@given(READERS, texts(at_most=1), st.data())
+def test_reading_goes_on_where_it_stopped(kernel, reader, docs, data):
     (vectors,) = docs
     cut = data.draw(st.integers(0, len(vectors)))
     weights = weights_of(reader)
-    first = Pen(weights)
-    begun = first.read(vectors[:cut])
-    state = first.state
-    ended = Pen(weights, state).read(vectors[cut:])
+    first = Documents(weights)
+    begun = first.read(vectors[:cut], [cut])
+    state = [field.copy() for field in first.state]
+    ended = Documents(weights, first.state).read(vectors[cut:], [len(vectors) - cut])
     found = [
         np.concatenate(g) for g in zip(*map(gates_of, (begun, ended)), strict=True)
     ]
-    whole = gates_of(Pen(weights).read(vectors))
+    whole = gates_of(read(weights, vectors))
     np.testing.assert_allclose(found, whole, atol=2e-6)
     for field, again in zip(state, first.state, strict=True):
         np.testing.assert_array_equal(field, again)
 
 
+@WAYS
 @pytest.mark.parametrize("seed", range(5))
-def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(seed):
+def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(kernel, seed):
     """Weights with which many tokens write and many hardly do."""
     reader = make_reader()
     vectors = np.random.default_rng(seed).normal(size=(80, WIDTH)).astype(np.float32)
     reader.memory.entity.weight.data *= 200
-    found = Pen(weights_of(reader)).read(vectors)
+    found = read(weights_of(reader), vectors)
     expected = read_by_torch(reader, vectors)
     written = (found.update + found.overwrite).sum(axis=1)
     assert (written < FAINT).any()
@@ -126,15 +144,12 @@ def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(seed):
     torch.testing.assert_close(*psi, atol=1e-4, rtol=0)
 
 
+@WAYS
 @pytest.mark.parametrize("scale", [1e3, 1e6])
-def test_saturated_gates_are_never_nan(scale):
+def test_saturated_gates_are_never_nan(kernel, scale):
     reader = make_reader(scale=scale)
     vectors = np.random.default_rng(0).normal(size=(20, WIDTH)).astype(np.float32)
-    assert np.isfinite(gates_of(Pen(weights_of(reader)).read(vectors))).all()
-    order, sizes = packed_order([12, 8])
-    assert np.isfinite(
-        gates_of(read_packed(weights_of(reader), vectors[order], sizes))
-    ).all()
+    assert np.isfinite(gates_of(read(weights_of(reader), vectors))).all()
 
 
 @given(arrays(np.float32, (6, 3), elements=st.sampled_from([0, 1, -1, 2.5])))

@@ -1,0 +1,23 @@
+"""How documents are read side by side: all first tokens, then all second ones, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.int64]
+
+
+def packed_order(lengths: Sequence[int]) -> tuple[Index, list[int]]:
+    """How documents laid end to end are read side by side.
+
+    RETURNS: For each packed place, which of the N tokens stands there (N,); and how
+        many documents have a first token, a second one, and so on.
+    """
+    sizes = np.asarray(lengths)
+    rank = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
+    place = np.concatenate([np.arange(n) for n in lengths])  # (N,)
+    order = np.lexsort((np.repeat(rank, sizes), place))  # (N,)
+    return order, np.bincount(place).tolist()

@@ -1,0 +1,18 @@
+"""What pyproject.toml can't say: the compiled reader, which may fail to compile."""
+
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+kernel = Extension(
+    "refreader_spacy.model.fast.kernel",
+    ["refreader_spacy/model/fast/kernel.pyx"],
+    depends=["refreader_spacy/model/fast/kernel.h"],
+    libraries=[] if sys.platform == "win32" else ["m"],
+    # Sums may be added up in any order, so that several are at once. For this file
+    # alone: linked with it, it would change how the whole process treats small numbers.
+    extra_compile_args=[] if sys.platform == "win32" else ["-O3", "-ffast-math"],
+    optional=True,  # without a compiler, NumPy reads
+)
+setup(ext_modules=cythonize([kernel]))
