@@ -19,6 +19,7 @@ from refreader_spacy.cli.perplexity import perplexity
 from refreader_spacy.cli.pretrain import pretrain
 from refreader_spacy.cli.render import render
 from refreader_spacy.cli.sample import sample
+from refreader_spacy.cli.seeds import seeds
 from refreader_spacy.cli.serve import serve
 from refreader_spacy.cli.silver import silver
 from refreader_spacy.cli.table import table
@@ -71,7 +72,7 @@ for command in (
     weights,
 ):
     app.command()(command)
-# Settings of its config may be given as well, as to `spacy train`.
-app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)(pretrain)
+for command in (pretrain, seeds):  # with settings of their config, as `spacy train`
+    app.command(
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+    )(command)

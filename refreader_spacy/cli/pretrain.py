@@ -57,9 +57,7 @@ def pretrain(
     if started:
         run.load()
     typer.echo(summary(run))
-    typer.echo(
-        f"{'words':>12} {'learned':>9} {'held out':>9} {'words/s':>8}  time left"
-    )
+    typer.echo(HEAD)
     for report, speed in shown(run):
         if report.perplexity is not None:
             left = (run.n_passes * run.words_in_pass - report.n_words) / speed

@@ -23,6 +23,10 @@ CANDIDATES = np.geomspace(0.005, 0.9, 25)  # for clusters, which need a decoding
 def threshold(
     model: Annotated[Path, typer.Argument(help="A trained pipeline's folder.")],
     gold: Annotated[Path, typer.Argument(help="Validation data, as .spacy.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="A folder for the pipeline with it."),
+    ] = None,
 ) -> None:
     """Find the threshold that is best on validation data, and store it in the pipeline.
 
@@ -44,7 +48,7 @@ def threshold(
         best, f1 = best_for_clusters(reader, examples)
         metric = "CoNLL F1"
     override = {"components": {reader.name: {"threshold": best}}}
-    with whole(model) as draft:
+    with whole(output or model) as draft:
         spacy.load(model, config=override).to_disk(draft)
     typer.echo(f"threshold {best:.4f}, with {metric} {100 * f1:.1f} on {gold}")
 

@@ -206,6 +206,10 @@ def _tensors_from_bytes(reader: Reader, data: bytes, device: Any) -> Reader:
     """Plain arrays, so that loading weights never runs code."""
     arrays = srsly.msgpack_loads(data)
     state = {k: torch.from_numpy(v.astype(np.float32)) for k, v in arrays.items()}
+    for name in ("memory.initial_keys", "memory.initial_values"):
+        # More cells than were trained begin like those that were
+        n_cells = len(reader.memory.initial_keys)
+        state[name] = state[name][torch.arange(n_cells) % len(state[name])]
     try:
         reader.load_state_dict(state)
     except RuntimeError as error:
