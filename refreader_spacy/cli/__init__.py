@@ -72,7 +72,7 @@ for command in (
     weights,
 ):
     app.command()(command)
-for command in (pretrain, seeds):  # with settings of their config, as `spacy train`
-    app.command(
-        context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-    )(command)
+# Settings of their config may be given as well, as to `spacy train`.
+with_settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+app.command(context_settings=with_settings)(pretrain)
+app.command(context_settings=with_settings)(seeds)

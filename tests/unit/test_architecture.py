@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import srsly
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -137,11 +138,20 @@ def test_weights_survive_the_round_trip():
         )
 
 
-@pytest.mark.parametrize("sizes", [{"hidden_size": 5}, {"n_cells": 3}])
-def test_weights_of_another_size_are_refused(sizes):
+def test_weights_of_another_size_are_refused():
     data = make_model().to_bytes()
     with pytest.raises(ValueError, match=r"R005.*size mismatch.*config\.cfg"):
-        make_model(**sizes).from_bytes(data)
+        make_model(hidden_size=5).from_bytes(data)
+
+
+def test_more_cells_than_were_trained_begin_like_those():
+    trained = make_model()
+    more = make_model(n_cells=5).from_bytes(trained.to_bytes())
+    two, five = (m.layers[-1].shims[0]._model.memory for m in (trained, more))
+    for name in ("initial_keys", "initial_values"):
+        first, *_ = (content := getattr(five, name)).split(2)
+        torch.testing.assert_close(first, getattr(two, name))
+        torch.testing.assert_close(content, first.repeat(3, 1)[:5])
 
 
 def test_vectors_of_another_width_are_refused():
