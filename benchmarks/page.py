@@ -19,10 +19,10 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import spacy
-import srsly
 from selenium.webdriver import Chrome
 from spacy.language import Language
 
+from benchmarks.report import report
 from refreader_spacy import render
 from refreader_spacy.page.app import page_app
 from refreader_spacy.page.library import Library
@@ -77,16 +77,7 @@ def main() -> None:
         "page": page,
         "picture": picture(nlp),
     }
-    for name, (sign, target) in TARGETS.items():
-        section, field = name.split(".")
-        found = results[section][field]
-        met = found >= target if sign == ">=" else found <= target
-        print(
-            f"{name:30} {found:12.4g}   {sign} {target:<8g} {'' if met else 'MISSED'}"
-        )
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    srsly.write_json(args.output, results)
-    print(f"Written to {args.output}")
+    report(results, TARGETS, args.output)
 
 
 def measure(browser: Chrome, address: str) -> dict[str, Any]:

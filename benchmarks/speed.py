@@ -1,6 +1,6 @@
 """How fast we read, and in how much memory: one command, one core, CPU time.
 
-    OMP_NUM_THREADS=1 python benchmarks/speed.py --data ../shared/data
+    OMP_NUM_THREADS=1 python -m benchmarks.speed --data ../shared/data
 
 Short texts are GAP's test texts, from raw text; the long one is a novel, of which
 growing prefixes are read as one Doc, and the whole also as a stream. Writes
@@ -25,9 +25,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import spacy
-import srsly
 from spacy.language import Language
 
+from benchmarks.report import report
 from refreader_spacy.component import RefReader
 from refreader_spacy.decode import Cluster, decode
 from refreader_spacy.events import ClusterFinished
@@ -73,16 +73,7 @@ def main() -> None:
         "novel": whole_novel(nlp, novel),
         "stream": streamed_novel(nlp, novel),
     }
-    for name, (sign, target) in TARGETS.items():
-        section, field = name.split(".")
-        found = results[section][field]
-        met = found >= target if sign == ">=" else found <= target
-        print(
-            f"{name:30} {found:12.4g}   {sign} {target:<8g} {'' if met else 'MISSED'}"
-        )
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    srsly.write_json(args.output, results)
-    print(f"Written to {args.output}")
+    report(results, TARGETS, args.output)
 
 
 def load(name: str | None) -> Language:

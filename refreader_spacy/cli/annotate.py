@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from spacy.tokens import Doc, DocBin
 
 from refreader_spacy.assets import whole
-from refreader_spacy.cli.pipeline import find_reader, load_pipeline
+from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.records import Done, done_so_far, line
 from refreader_spacy.cli.texts import STDIN, GivenText, Unit, given_texts
 from refreader_spacy.errors import Errors
@@ -37,12 +37,7 @@ def annotate(
             "-o", "--output", help="A .jsonl or .spacy file. Default: standard output."
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "-m", "--model", help="A pipeline. Default: the package's weights."
-        ),
-    ] = None,
+    model: Model = None,
     lines: Annotated[
         bool, typer.Option("--lines", help="Each line is a text of its own.")
     ] = False,

@@ -10,7 +10,7 @@ import typer
 from spacy.language import Language
 
 from refreader_spacy.assets import whole
-from refreader_spacy.cli.pipeline import annotate, find_reader, load_pipeline
+from refreader_spacy.cli.pipeline import Model, annotate, find_reader, load_pipeline
 from refreader_spacy.errors import Errors
 from refreader_spacy.gap import Answer, GapRow, read_gap, read_system, write_system
 from refreader_spacy.gap_metric import score_system
@@ -23,12 +23,7 @@ def gap(
         Path,
         typer.Argument(help="A GAP file, such as gap-test.tsv.", metavar="GOLD.tsv"),
     ],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "-m", "--model", help="A pipeline. Default: the package's weights."
-        ),
-    ] = None,
+    model: Model = None,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import spacy
+import typer
 from rich.console import Console
 from rich.progress import track
 from spacy.language import Language
@@ -16,6 +17,10 @@ from refreader_spacy.component import RefReader
 from refreader_spacy.errors import Errors
 
 Item = TypeVar("Item")
+Model = Annotated[
+    str | None,
+    typer.Option("-m", "--model", help="A pipeline. Default: the package's weights."),
+]
 
 
 def load_pipeline(name: str | None) -> Language:

@@ -10,7 +10,7 @@ import typer
 from spacy.tokens import Doc
 
 from refreader_spacy.assets import whole
-from refreader_spacy.cli.pipeline import find_reader, load_pipeline
+from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.texts import STDIN, utf8
 from refreader_spacy.errors import Errors
 from refreader_spacy.pictures import Style
@@ -33,12 +33,7 @@ def render(
         Style,
         typer.Option(help="The coloured text, or the memory's gates while it is read."),
     ] = "clusters",
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "-m", "--model", help="A pipeline. Default: the package's weights."
-        ),
-    ] = None,
+    model: Model = None,
 ) -> None:
     """Draw who is who in a text, or what the memory did at each word.
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from spacy.tokens import Doc
 
-from refreader_spacy.cli.pipeline import find_reader, load_pipeline
+from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.render import write_picture
 from refreader_spacy.extensions import (
     coref_clusters,
@@ -39,12 +39,7 @@ def sample(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The folder for the pictures.")
     ] = Path("output"),
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "-m", "--model", help="A pipeline. Default: the package's weights."
-        ),
-    ] = None,
+    model: Model = None,
 ) -> None:
     """Find who is who in a sample text, print it and draw it.
 

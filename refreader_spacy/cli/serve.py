@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from refreader_spacy.cli.pipeline import find_reader, load_pipeline
+from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.errors import Errors
 
 
@@ -17,12 +17,7 @@ def serve(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="0 takes any that is free.")
     ] = 8000,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "-m", "--model", help="A pipeline. Default: the package's weights."
-        ),
-    ] = None,
+    model: Model = None,
 ) -> None:
     """Open a page where you can type a text and watch the reader read it.
 
