@@ -33,8 +33,8 @@ from refreader_spacy.model.fast import Documents, State
 from refreader_spacy.model.inference import (
     BLOCK,
     ReaderModel,
+    doc_of,
     encode,
-    part_of,
     weights_of,
 )
 from refreader_spacy.model.types import Array, Reading
@@ -123,7 +123,7 @@ class Stream:
         if isinstance(piece, str):
             return list(self._read_text(self._text.add(piece, meta)))
         if isinstance(piece, Span):
-            doc = part_of(piece.doc, piece.start, piece.end)
+            doc = doc_of(piece)
         elif isinstance(piece, Doc):
             doc = piece
         else:
@@ -170,7 +170,7 @@ class Stream:
         """Read tokens, of any number, in blocks."""
         for start in range(0, len(doc), BLOCK):
             whole = len(doc) <= BLOCK
-            part = doc if whole else part_of(doc, start, start + BLOCK)
+            part = doc if whole else doc_of(doc[start : start + BLOCK])
             yield from self._read_block(part, metas[start : start + BLOCK])
 
     def _read_block(self, doc: Doc, metas: list[Any]) -> Iterator[Event]:

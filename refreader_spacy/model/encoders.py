@@ -1,6 +1,7 @@
 """Token encoders of ours: what turns a Doc into one vector a token for the reader.
 
-Both give a token a vector that depends on that token alone (`lookahead` is False).
+Both give a token a vector that depends on that token alone (`lookahead` is False), so
+they take parts of Docs as well.
 
 Shapes: T tokens, X width, R rows and K keys of a table.
 """
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.attrs import LOWER, ORTH, SHAPE
 from spacy.strings import get_string_id
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.vectors import Mode
 from spacy.vocab import Vocab
 from thinc.api import Model
@@ -34,7 +35,7 @@ def build_fixed_vectors_v1(width: int) -> Encoder:
 
     width (int): Of the pipeline's vectors.
     """
-    attrs = {"scale": 1.0, "learn": False, "lookahead": False}
+    attrs = {"scale": 1.0, "learn": False, "lookahead": False, "takes_spans": True}
     init: Any = _init_fixed
     return Model(
         "fixed_vectors", _forward_fixed, init=init, dims={"nO": width}, attrs=attrs
@@ -55,6 +56,7 @@ def build_word_vectors_v1(width: int, learn: bool = True) -> Encoder:
         "found_by": [ORTH, LOWER],  # tried in this order
         "learn": learn,
         "lookahead": False,
+        "takes_spans": True,
     }
     init: Any = _init_words
     return Model(
@@ -78,18 +80,18 @@ def _init_fixed(model: Encoder, X: list[Doc] | None = None, Y: Any = None) -> No
         model.attrs["scale"] = _unit_scale(model, X[0].vocab)
 
 
-def _fixed_vectors(model: Encoder, doc: Doc) -> Floats2d:
+def _fixed_vectors(model: Encoder, doc: Doc | Span) -> Floats2d:
     _check(model, doc.vocab)
     if len(doc) == 0:
         return model.ops.alloc2f(0, model.get_dim("nO"))
     table = doc.vocab.vectors
-    keys = doc.to_array(ORTH).tolist()
+    keys = _values(doc, ORTH).tolist()
     if table.mode == Mode.floret:
         vectors = table.get_batch(keys)
     else:
         rows = table.find(keys=keys)
         if (rows < 0).any():  # tables of lower-cased words
-            lower = table.find(keys=doc.to_array(LOWER).tolist())
+            lower = table.find(keys=_values(doc, LOWER).tolist())
             rows = np.where(rows < 0, lower, rows)
         vectors = np.where(rows[:, None] < 0, 0.0, table.data[rows])
     return cast(Floats2d, model.ops.asarray2f(vectors) * model.attrs["scale"])
@@ -162,17 +164,22 @@ def _set_keys(model: Encoder, row_of: dict[int, int]) -> None:
     model.attrs["rows"] = rows[order].tobytes()
 
 
-def word_rows(model: Encoder, doc: Doc) -> NDArray[np.uint32]:
+def word_rows(model: Encoder, doc: Doc | Span) -> NDArray[np.uint32]:
     """Which row of the table each token's vector is; 0 is that of unknown words."""
     keys = np.frombuffer(model.attrs["keys"], dtype="<u8")
     rows = np.frombuffer(model.attrs["rows"], dtype="<u4")
     found = np.zeros(len(doc), dtype=np.uint32)
     for attr in model.attrs["found_by"]:
-        wanted = doc.to_array(attr)  # (T,)
+        wanted = _values(doc, attr)  # (T,)
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         known = (keys[place] == wanted) & (found == 0)
         found[known] = rows[place[known]]
     return found
+
+
+def _values(tokens: Any, attr: int) -> NDArray[np.uint64]:
+    """An attribute of each token (T,), also of a Span, where spaCy doesn't declare it."""
+    return cast(NDArray[np.uint64], tokens.to_array([attr]).ravel())
 
 
 def _unit_scale(model: Encoder, vocab: Vocab) -> float:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 from spacy.attrs import NORM
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from thinc.api import Model, NumpyOps
 
 from refreader_spacy.model.fast import Documents, Weights
@@ -85,7 +85,7 @@ def read_long(model: ReaderModel, reading: Documents, doc: Doc) -> Reading:
         (vectors,) = encode(model, [doc])
         blocks = (vectors[start : start + BLOCK] for start in starts)
     else:
-        parts = (part_of(doc, start, start + BLOCK) for start in starts)
+        parts = (part_of(model, doc[start : start + BLOCK]) for start in starts)
         blocks = (encode(model, [part])[0] for part in parts)
     read = [reading.read(block, [len(block)]) for block in blocks]
     return Reading(
@@ -101,8 +101,8 @@ def weights_of(model: ReaderModel) -> Weights | None:
     return None if lend is None else cast(Weights, lend(model.layers[-1]))
 
 
-def encode(model: ReaderModel, docs: list[Doc]) -> list[Array]:
-    """The encoder's vectors (T, X) of each Doc."""
+def encode(model: ReaderModel, docs: Sequence[Doc | Span]) -> list[Array]:
+    """The encoder's vectors (T, X) of each Doc, or each part of one."""
     vectors = model.layers[0].predict(docs)
     return [cast(Array, model.ops.to_numpy(v)) for v in vectors]
 
@@ -116,10 +116,14 @@ def lookahead(model: ReaderModel) -> bool:
     return bool(encoder.attrs.get("lookahead", not leaves <= ALONE))
 
 
-def part_of(doc: Doc, start: int, stop: int) -> Doc:
-    """Some tokens of a Doc with all that an encoder of single tokens can ask for."""
-    tokens = doc[start:stop]
-    words = [token.text for token in tokens]
-    spaces = [bool(token.whitespace_) for token in tokens]
-    norms: Any = np.array([[token.norm] for token in tokens], dtype=np.uint64)
-    return Doc(doc.vocab, words=words, spaces=spaces).from_array([NORM], norms)
+def part_of(model: ReaderModel, part: Span) -> Doc | Span:
+    """Some tokens of a Doc as the model's encoder takes them."""
+    return part if model.layers[0].attrs.get("takes_spans") else doc_of(part)
+
+
+def doc_of(part: Span) -> Doc:
+    """Tokens with all that an encoder of single tokens can ask for."""
+    words = [token.text for token in part]
+    spaces = [bool(token.whitespace_) for token in part]
+    norms: Any = np.array([[token.norm] for token in part], dtype=np.uint64)
+    return Doc(part.doc.vocab, words=words, spaces=spaces).from_array([NORM], norms)

@@ -62,6 +62,14 @@ def test_an_empty_doc_has_no_vectors(build, vocab):
 
 
 @both
+def test_a_part_of_a_doc_has_the_docs_vectors(build, vocab):
+    model = initialized(build, vocab)
+    doc = Doc(vocab, words=["Bo", "met", "Ann", "Zoe"])
+    (whole,), (part,) = model.predict([doc]), model.predict([doc[1:3]])
+    np.testing.assert_array_equal(part, whole[1:3])
+
+
+@both
 def test_a_saved_encoder_gives_the_same(build, vocab):
     model = initialized(build, vocab)
     again = build(width=2).from_bytes(model.to_bytes())
