@@ -13,6 +13,8 @@ kernel = Extension(
     # Sums may be added up in any order, so that several are at once. For this file
     # alone: linked with it, it would change how the whole process treats small numbers.
     extra_compile_args=[] if sys.platform == "win32" else ["-O3", "-ffast-math", "-g0"],
-    optional=True,  # without a compiler, NumPy reads
 )
-setup(ext_modules=cythonize([kernel]))
+modules = cythonize([kernel])
+for module in modules:
+    module.optional = True  # without a compiler, NumPy reads; cythonize forgets it
+setup(ext_modules=modules)
