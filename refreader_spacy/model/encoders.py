@@ -178,7 +178,7 @@ def word_rows(model: Encoder, doc: Doc | Span) -> NDArray[np.uint32]:
 
 
 def _values(tokens: Any, attr: int) -> NDArray[np.uint64]:
-    """An attribute of each token (T,), also of a Span, where spaCy doesn't declare it."""
+    """An attribute of each token (T,); spaCy doesn't declare that Spans have it."""
     return cast(NDArray[np.uint64], tokens.to_array([attr]).ravel())
 
 

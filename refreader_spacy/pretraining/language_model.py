@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import srsly
@@ -31,6 +31,13 @@ SHRINK = 2.0  # each group of words is predicted with half as many numbers
 OUTPUT = "next_word"  # the attribute of a model that holds its output layer
 
 ReaderModel = Model[list[Doc], list[Reading]]
+
+
+class Told(NamedTuple):
+    """What a language model says of N packed tokens."""
+
+    log_probability: Tensor  # (N,), before each word came
+    written: Tensor  # (N,), how much of it went into the memory
 
 
 class LanguageModel(nn.Module):
@@ -56,12 +63,11 @@ class LanguageModel(nn.Module):
         sizes: list[int],
         state: State,
         temperature: float = 1.0,
-    ) -> tuple[Tensor, State]:
+    ) -> tuple[Told, State]:
         """Read on, and say how likely each word was before it came.
 
         rows, classes (Tensor): Of packed tokens (N,).
         sizes (list[int]): How many articles have a first token, a second one, ...
-        RETURNS: Log probabilities (N,), and the state after.
         """
         packed = self.reader(
             self.embed(rows), batch_sizes=sizes, temperature=temperature, state=state
@@ -69,7 +75,9 @@ class LanguageModel(nn.Module):
         *earlier, _ = packed.hidden.split(sizes)
         longer = zip(earlier, sizes[1:], strict=True)
         before = [state.hidden, *(hidden[:size] for hidden, size in longer)]
-        return self.output(torch.cat(before), classes).output, packed.state
+        written = (packed.update + packed.overwrite).sum(dim=-1)
+        told = Told(self.output(torch.cat(before), classes).output, written)
+        return told, packed.state
 
 
 def output_layer(
@@ -101,8 +109,8 @@ class Streams:
         self.rows, self.classes, self.tokens = rows, classes, tokens
         self.state = detached(model.reader.start(n_streams))
 
-    def read(self, block: Block, temperature: float = 1.0) -> Tensor:
-        """The log probabilities of the block's words, in packed order (N,)."""
+    def read(self, block: Block, temperature: float = 1.0) -> Told:
+        """What there is to say of the block's words, in packed order."""
         places, sizes = block.packed()
         words = self.tokens[places]
         streams = torch.from_numpy(block.streams)
@@ -112,7 +120,8 @@ class Streams:
             torch.where(fresh.view(-1, *[1] * (new.ndim - 1)), new, old[streams])
             for new, old in zip(start, flat(self.state), strict=True)
         ]
-        log_probabilities, after = self.model(
+        told: Told
+        told, after = self.model(
             torch.from_numpy(self.rows[words]),
             torch.from_numpy(self.classes[words]),
             sizes,
@@ -125,7 +134,7 @@ class Streams:
                 for old, new in zip(flat(self.state), flat(after), strict=True)
             ]
         )
-        return cast(Tensor, log_probabilities)
+        return told
 
 
 def flat(state: State) -> list[Tensor]:

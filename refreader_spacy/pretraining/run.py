@@ -56,6 +56,7 @@ class NextWord:
     half_life: float
     eval_frequency: int
     patience: int
+    writing_cost: float
 
     def __call__(self, vocab: Any, model: Any) -> NoReturn:
         """What `spacy pretrain` calls, which knows nothing of streams."""
@@ -69,6 +70,7 @@ def create_next_word_v1(
     half_life: float,
     eval_frequency: int,
     patience: int,
+    writing_cost: float = 0.0,
 ) -> NextWord:
     """A [pretraining] objective for `refreader pretrain`: predict the next word.
 
@@ -79,8 +81,18 @@ def create_next_word_v1(
     half_life (float): Passes until it has halved; it halves in steps.
     eval_frequency (int): Blocks between two measures of held-out perplexity.
     patience (int): Stop after so many measures that are no better; 0 never stops.
+    writing_cost (float): What it costs to put a word into the memory, in nats. Without,
+        every word is put there, and no cell holds an entity.
     """
-    return NextWord(n_words, cutoffs, temperature, half_life, eval_frequency, patience)
+    return NextWord(
+        n_words,
+        cutoffs,
+        temperature,
+        half_life,
+        eval_frequency,
+        patience,
+        writing_cost,
+    )
 
 
 class Report(NamedTuple):
@@ -227,8 +239,11 @@ class Run:
         """One step."""
         cooled = self.n_words // self.words_in_pass // self.objective.half_life
         self.language_model.train()
-        found = self.streams.read(block, self.objective.temperature * 0.5**cooled)
-        loss = -found.mean()
+        told = self.streams.read(block, self.objective.temperature * 0.5**cooled)
+        lost, n_words = -told.log_probability.sum(), len(told.written)
+        cost = self.objective.writing_cost * told.written.sum()
+        # Blocks of few words, at the end of the text, are not worth a whole step
+        loss = (lost + cost) / (self.cutter.n_streams * self.cutter.length)
         for optimizer in self.optimizers:
             optimizer.zero_grad()
         loss.backward()
@@ -239,9 +254,9 @@ class Run:
                 group["lr"] = self.rates[self.step]
             optimizer.step()
         self.step += 1
-        self.n_words += len(found)
-        self.n_lost += len(found)
-        self.loss += loss.item() * len(found)
+        self.n_words += n_words
+        self.n_lost += n_words
+        self.loss += lost.item()
 
     @torch.no_grad()
     def measure(self) -> float:
@@ -250,7 +265,7 @@ class Run:
         streams = Streams(self.language_model, self.cutter.n_streams, *self.texts)
         total, n_words = 0.0, 0
         for block in self.cutter(self.corpus.starts, self.corpus.held_out):
-            found = streams.read(block)
+            found = streams.read(block).log_probability
             total -= found.sum().item()
             n_words += len(found)
         return math.exp(total / n_words)

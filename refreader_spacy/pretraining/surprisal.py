@@ -52,7 +52,7 @@ def surprisals(
     bits = np.zeros(len(rows), np.float32)
     for block in SIDE_BY_SIDE(starts, np.flatnonzero(lengths)):
         places, _ = block.packed()
-        bits[places] = streams.read(block).numpy() / -math.log(2)
+        bits[places] = streams.read(block).log_probability.numpy() / -math.log(2)
     return np.split(bits, starts[1:-1]), int((classes == UNKNOWN).sum())
 
 

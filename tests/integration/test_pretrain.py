@@ -97,6 +97,18 @@ def test_it_learns_what_comes_next(folder: Path):
     assert measured[-1] < 5  # of thirteen words, less than half are ever possible
 
 
+def test_where_writing_costs_less_is_written(folder: Path):
+    result = run(folder, "costly", pretraining__objective__writing_cost=3)
+    assert result.exit_code == 0, result.output
+    written = {}
+    for name in ("lm", "costly"):
+        nlp = spacy.load(folder / name / "model-best")
+        doc = nlp.make_doc("Ann met Bo and Bo saw Ann.")
+        (reading,) = nlp.get_pipe("refreader").predict([doc])
+        written[name] = (reading.update + reading.overwrite).sum()
+    assert written["costly"] < written["lm"] / 4
+
+
 def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(folder: Path):
     command = [sys.executable, "-m", "refreader_spacy", *arguments(folder, "killed")]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

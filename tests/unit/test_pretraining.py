@@ -52,7 +52,7 @@ def read(model: LanguageModel, n_streams: int, length: int) -> Tensor:
     found = torch.zeros(len(TOKENS))
     for block in Cutter(n_streams, length)(STARTS, np.arange(4)):
         places, _ = block.packed()
-        found[torch.from_numpy(places)] = streams.read(block)
+        found[torch.from_numpy(places)] = streams.read(block).log_probability
     return found
 
 
@@ -97,7 +97,7 @@ def test_every_part_learns(model):
     streams = Streams(model, 2, words, words, TOKENS)
     first, second, *_ = Cutter(2, 4)(STARTS, np.arange(4))
     streams.read(first)
-    (-streams.read(second).mean()).backward()
+    (-streams.read(second).log_probability.mean()).backward()
     missing = {name for name, p in model.named_parameters() if p.grad is None}
     assert missing == set()
     assert model.reader.memory.value.weight.grad.abs().sum() > 0
