@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -76,10 +77,10 @@ def build_refreader_v1(
         init=_reset,
         dims={"nI": width, "nO": None},
         attrs={
-            "convert_inputs": _pack,
+            # Told here, as attrs are loaded with weights and the config shall count
+            "convert_inputs": partial(_pack, learn=tok2vec.attrs.get("learn", True)),
             "convert_outputs": _unpack,
             "temperature": 1.0,
-            "learn_inputs": tok2vec.attrs.get("learn", True),
             # Lent for reading in parts, but not where a part needs what came before.
             "weights": None if tok2vec.attrs.get("needs_past") else _weights,
         },
@@ -129,7 +130,7 @@ def _reset(
 
 
 def _pack(
-    model: Model[Vectors, Readings], vectors: Vectors, is_train: bool
+    model: Model[Vectors, Readings], vectors: Vectors, is_train: bool, *, learn: bool
 ) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], Vectors]]:
     xp = model.ops.xp
     width = model.get_dim("nI")
@@ -137,7 +138,7 @@ def _pack(
     order, batch_sizes = packed_order(lengths)
     flat = xp.concatenate(vectors) if sum(lengths) else model.ops.alloc2f(0, width)
     packed = cast(Any, flat)[order]
-    learn = is_train and model.attrs["learn_inputs"]
+    learn = is_train and learn
     tokens = xp2torch(model.ops.as_contig(packed), requires_grad=learn)
     kwargs = {
         "batch_sizes": batch_sizes,

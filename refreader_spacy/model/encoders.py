@@ -9,6 +9,7 @@ Shapes: T tokens, X width, R rows and K keys of a table.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -61,7 +62,7 @@ def build_word_vectors_v1(width: int, learn: bool = True) -> Encoder:
     init: Any = _init_words
     return Model(
         "word_vectors",
-        _forward_words,
+        partial(_forward_words, learn=learn),
         init=init,
         dims={"nO": width},
         params={"E": None},
@@ -98,13 +99,13 @@ def _fixed_vectors(model: Encoder, doc: Doc | Span) -> Floats2d:
 
 
 def _forward_words(
-    model: Encoder, docs: list[Doc], is_train: bool
+    model: Encoder, docs: list[Doc], is_train: bool, *, learn: bool
 ) -> tuple[Vectors, Callable[[Vectors], list[Doc]]]:
     table: Any = model.get_param("E")
     rows = [word_rows(model, doc) for doc in docs]
 
     def backprop(d_vectors: Vectors) -> list[Doc]:
-        if model.attrs["learn"]:
+        if learn:
             d_table = model.ops.alloc2f(*table.shape)
             flat = model.ops.xp.concatenate(rows)
             model.ops.scatter_add(d_table, flat, model.ops.xp.concatenate(d_vectors))

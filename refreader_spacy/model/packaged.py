@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-import torch
+import numpy as np
 from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Config, Model
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.model.types import Reading
+from refreader_spacy.model.types import Array, Reading
+
+OUTPUT = "next_word"  # the attribute that holds a language model's output layer
+LARGEST = "largest"  # the attribute that holds the largest number of each row
+STEPS = 127  # of a byte, to either side of zero
+SMALLEST = 1e-8  # a row of zeros is divided by this
 
 ReaderModel = Model[list[Doc], list[Reading]]
 
@@ -32,26 +37,44 @@ def build_packaged_reader_v1(name: str) -> ReaderModel:
     model = cast(ReaderModel, registry.resolve(config)["model"])
     if (folder / "model").is_file():
         model.from_bytes((folder / "model").read_bytes())
-        _set_precision(model, "float32")
+        _restore(model)
     return model
 
 
 def write_packaged(model: ReaderModel, config: dict[str, Any], folder: Path) -> None:
-    """Put a trained model and its config into a folder, at half precision.
+    """Put a trained model and its config into a folder, as small as they get.
 
-    The model itself is left at half precision too.
+    The model itself is left like that. An output layer is not kept: training on
+    coreference has made it useless.
     """
     folder.mkdir(parents=True)
     Config({"model": config}).to_disk(folder / "config.cfg")
-    _set_precision(model, "float16")
-    (folder / "model").write_bytes(model.to_bytes())
-
-
-def _set_precision(model: ReaderModel, dtype: Literal["float16", "float32"]) -> None:
+    model.attrs.pop(OUTPUT, None)
     for layer in model.walk():
         for name in layer.param_names:
             value: Any = layer.get_param(name)
-            layer.set_param(name, value.astype(dtype))
+            is_table = layer.name == "word_vectors"  # the most of the model
+            small = _in_bytes(layer, value) if is_table else value.astype(np.float16)
+            layer.set_param(name, small)
         for shim in layer.shims:
-            module: Any = shim._model
-            module.to(getattr(torch, dtype))
+            shim._model.half()
+    (folder / "model").write_bytes(model.to_bytes())
+
+
+def _in_bytes(layer: Model[Any, Any], table: Array) -> Any:
+    """A table at a byte a number, in parts of its row's largest, kept beside it."""
+    largest = np.maximum(np.abs(table).max(axis=1), SMALLEST)  # (rows,)
+    layer.attrs[LARGEST] = largest.astype("<f4").tobytes()
+    return np.round(table / largest[:, None] * STEPS).astype(np.int8)
+
+
+def _restore(model: ReaderModel) -> None:
+    for layer in model.walk():
+        largest = np.frombuffer(layer.attrs.pop(LARGEST, b""), "<f4")
+        for name in layer.param_names:
+            parts = cast(Any, layer.get_param(name)).astype(np.float32)
+            if len(largest):
+                parts *= largest[:, None] / STEPS
+            layer.set_param(name, parts)
+        for shim in layer.shims:
+            shim._model.float()

@@ -22,13 +22,13 @@ from torch import Tensor, nn
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.model.memory import Cells
+from refreader_spacy.model.packaged import OUTPUT
 from refreader_spacy.model.reader import Reader, State
 from refreader_spacy.model.types import Reading
 from refreader_spacy.pretraining.blocks import Block
 from refreader_spacy.pretraining.vocabulary import Vocabulary
 
 SHRINK = 2.0  # each group of words is predicted with half as many numbers
-OUTPUT = "next_word"  # the attribute of a model that holds its output layer
 
 ReaderModel = Model[list[Doc], list[Reading]]
 

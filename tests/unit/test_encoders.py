@@ -99,6 +99,14 @@ def test_a_table_of_its_own_learns_nothing_if_told_so(vocab):
     assert not model.has_grad("E")
 
 
+def test_whether_it_learns_is_not_loaded_with_the_weights(vocab):
+    saved = initialized(build_word_vectors_v1, vocab, learn=True).to_bytes()
+    model = build_word_vectors_v1(width=2, learn=False).from_bytes(saved)
+    vectors, backprop = model.begin_update([Doc(vocab, words=["Ann"])])
+    backprop(vectors)
+    assert not model.has_grad("E")
+
+
 def test_training_leaves_the_pipelines_table_alone(vocab):
     before = vocab.vectors.data.copy()
     model = initialized(build_fixed_vectors_v1, vocab)
