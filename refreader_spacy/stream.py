@@ -174,10 +174,11 @@ class Stream:
             yield from self._read_block(part, metas[start : start + BLOCK])
 
     def _read_block(self, doc: Doc, metas: list[Any]) -> Iterator[Event]:
-        for token, meta in zip(doc, metas, strict=True):
-            self._tokens.append(
-                Token(token.text, token.whitespace_, self._n_chars + token.idx, meta)
-            )
+        tokens = [
+            Token(token.text, token.whitespace_, self._n_chars + token.idx, meta)
+            for token, meta in zip(doc, metas, strict=True)
+        ]
+        self._tokens.extend(tokens)
         self._n_chars += len(doc.text)
         (vectors,) = encode(self.pipe.model, [doc])
         reading = self._reader.read(vectors, [len(doc)])
@@ -186,21 +187,18 @@ class Stream:
         gates = np.stack((reading.update, reading.overwrite))  # (2, T, M)
         kinds = token_kinds(doc)
         # A hyphen inside a word is ordinary, also where pieces meet
-        glued = [self._glued, *(not token.whitespace_ for token in doc)]
-        self._glued = glued[-1]
-        inside = [
-            token.text in HYPHENS and before and after
-            for token, before, after in zip(doc, glued, glued[1:], strict=False)
-        ]
-        if len(doc) > 1 and inside[0]:
+        glued = [self._glued, *(not token.space for token in tokens[-2:])]
+        first, last = tokens[0], tokens[-1]
+        if len(tokens) > 1 and first.text in HYPHENS and glued[0] and not first.space:
             kinds[0] = TokenKind.ORDINARY
         if self._late is not None:
             gates = np.concatenate((self._late, gates), axis=1)
             kinds = np.concatenate(([TokenKind.ORDINARY], kinds)).astype(np.uint8)
             self._late = None
-        if inside[-1]:
+        if last.text in HYPHENS and glued[-2] and glued[-1]:
             self._late = gates[:, -1:]
             gates, kinds = gates[:, :-1], kinds[:-1]
+        self._glued = glued[-1]
         yield from self._decode(gates, kinds)
 
     def _decode(self, gates: Array, kinds: Any) -> Iterator[Event]:
