@@ -328,8 +328,8 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R315 = (
         "There are no trained weights at {path} to start from. Train them first, for "
-        "example with `spacy project run transformer`, or start from fresh weights "
-        "with [paths] source = null."
+        "example with `spacy project run transformer` or `pretrain`, or start from "
+        "fresh weights with [paths] source = null."
     )
 
     # Pretraining on plain text

@@ -31,7 +31,8 @@ def paths(tmp_path: Path) -> dict[str, str | None]:
     nlp.to_disk(tmp_path / "vectors")
     data = str(tmp_path / "ten.spacy")
     vectors = str(tmp_path / "vectors")
-    return {"train": data, "dev": data, "vectors": vectors, "init_tok2vec": None}
+    fresh = {"init_tok2vec": None, "source": None}
+    return {"train": data, "dev": data, "vectors": vectors, **fresh}
 
 
 def overrides(path: Path, paths: dict[str, str | None]) -> dict[str, Any]:
