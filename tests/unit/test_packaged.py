@@ -4,6 +4,7 @@ import numpy as np
 import spacy
 from thinc.api import Config
 
+from refreader_spacy.component import PACKAGED
 from refreader_spacy.model import packaged
 from refreader_spacy.model.packaged import build_packaged_reader_v1, write_packaged
 from refreader_spacy.pretraining.language_model import OUTPUT
@@ -17,8 +18,7 @@ def test_weights_that_were_made_small_read_nearly_the_same(tmp_path, monkeypatch
     model = nlp.add_pipe("refreader").model
     doc = nlp.make_doc(TEXT)
     (before,) = model.predict([doc])
-    config = Config().from_str(nlp.config.to_str())["components"]["refreader"]["model"]
-    folder = packaged.files("refreader_spacy") / "weights" / config["name"]
+    folder = packaged.files("refreader_spacy") / "weights" / PACKAGED["name"]
     config = Config().from_disk(folder / "config.cfg")["model"]
     model.attrs[OUTPUT] = b"useless"
     write_packaged(model, config, tmp_path / "weights" / "small")

@@ -3,8 +3,8 @@
    The equations are those of `reader` and `memory`; the torch reader is the definition,
    and a test compares them. Weights are read where torch keeps them, each as (out, in).
 
-   Shapes: N tokens of all documents, B documents side by side, M memory cells, H hidden and value size, K key size,
-   C what all heads say: 3 gates, a query and a key. */
+   Shapes: N tokens of all documents, B documents side by side, M memory cells, H hidden
+   and value size, K key size, C what all heads say: 3 gates, a query and a key. */
 
 #ifndef REFREADER_KERNEL_H
 #define REFREADER_KERNEL_H
