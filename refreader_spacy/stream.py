@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import srsly
+from spacy.attrs import IDX
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
@@ -158,13 +159,9 @@ class Stream:
         if self.tokenizer is None:
             raise ValueError(Errors.R251.format(name=self.pipe.name))
         doc = self.tokenizer("".join(part.text for part in parts))
-        metas: list[Any] = []
-        stop = 0
-        for text, meta in parts:
-            stop += len(text)
-            while len(metas) < len(doc) and doc[len(metas)].idx < stop:
-                metas.append(meta)
-        yield from self._read(doc, metas)
+        stops = np.cumsum([len(part.text) for part in parts])
+        part_of = np.searchsorted(stops, doc.to_array([IDX]).ravel(), side="right")
+        yield from self._read(doc, [parts[i].meta for i in part_of])
 
     def _read(self, doc: Doc, metas: list[Any]) -> Iterator[Event]:
         """Read tokens, of any number, in blocks."""

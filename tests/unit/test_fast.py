@@ -89,11 +89,8 @@ def test_the_loop_is_compiled():
     assert documents.Kernel is not None
 
 
-@WAYS
-@ANY_TEXTS
-@given(READERS, texts())
-def test_documents_read_as_in_torch(kernel, reader, docs):
-    docs.sort(key=len, reverse=True)
+def assert_read_as_in_torch(reader, docs):
+    docs = sorted(docs, key=len, reverse=True)
     weights = weights_of(reader)
     together = Documents(weights, weights.start(len(docs)))
     found = together.read(np.concatenate(docs), [len(vectors) for vectors in docs])
@@ -103,6 +100,22 @@ def test_documents_read_as_in_torch(kernel, reader, docs):
             if len(vectors):
                 expected = read_by_torch(reader, vectors)[gate]
                 np.testing.assert_allclose(part, expected, atol=2e-6)
+
+
+@WAYS
+@ANY_TEXTS
+@given(READERS, texts())
+def test_documents_read_as_in_torch(kernel, reader, docs):
+    assert_read_as_in_torch(reader, docs)
+
+
+@WAYS
+def test_any_number_of_documents_reads_as_in_torch(kernel):
+    """More than are read side by side, and ever fewer towards the longest's end."""
+    random = np.random.default_rng(0)
+    shapes = [(n, WIDTH) for n in random.integers(0, 40, size=230)]
+    docs = [random.normal(size=shape).astype(np.float32) for shape in shapes]
+    assert_read_as_in_torch(make_reader(tolerance=0.1), docs)
 
 
 @WAYS

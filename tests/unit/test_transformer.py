@@ -20,6 +20,7 @@ from refreader_spacy.model.transformer import (
 pytest.importorskip("spacy_transformers")
 from transformers import AutoModel, AutoTokenizer
 
+from refreader_spacy.model.transformer.heap import give_back
 from refreader_spacy.model.transformer.pieces import (
     Pieces,
     pieces_of_text,
@@ -464,3 +465,15 @@ def test_without_the_extra_it_is_said_what_to_install(missing, monkeypatch):
     ):
         with pytest.raises(ImportError, match=r"R300.*refreader-spacy\[transformers\]"):
             build()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a matter of glibc")
+def test_memory_between_blocks_in_use_goes_back():
+    def used() -> int:
+        return int(Path("/proc/self/statm").read_text("ascii").split()[1])
+
+    blocks = [bytes(100_000) for _ in range(2_000)]
+    before = used()
+    del blocks[::2]
+    give_back()
+    assert before - used() > 1_000 * 100_000 / 4096 / 2  # pages

@@ -5,6 +5,7 @@ cdef extern from "kernel.h" nogil:
     ctypedef struct Layer:
         const float* weight
         const float* bias
+        float* panels
 
     ctypedef struct Reader:
         Py_ssize_t hidden_size, key_size, n_cells
@@ -41,6 +42,7 @@ cdef Layer layer(pair):
     cdef Layer made
     made.weight = &weights[0, 0]
     made.bias = NULL
+    made.panels = NULL
     if bias is not None:
         biases = bias
         made.bias = &biases[0]

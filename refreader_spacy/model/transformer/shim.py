@@ -14,6 +14,7 @@ from thinc.api import (
 )
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.model.transformer.heap import give_back
 from refreader_spacy.model.transformer.hidden import HiddenLayers
 from refreader_spacy.model.transformer.hub import Hub, Loaded
 from refreader_spacy.model.transformer.store import Store
@@ -52,6 +53,7 @@ class TransformerShim(PyTorchShim):
                 )
                 parameter.data = xp2torch(weights, device=parameter.device)
                 parameter.grad = None
+        give_back()
 
     def to_bytes(self) -> bytes:
         """The transformer itself, or only by which weights it is known."""
