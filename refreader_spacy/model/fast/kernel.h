@@ -24,8 +24,8 @@
 /* Documents that are read side by side: a weight that was fetched serves them all. */
 #define SIDE_BY_SIDE 96
 
-/* Weights are packed for that from so many documents on: for fewer it doesn't pay. */
-#define PACK_FROM 4
+/* Tokens from which it pays to lay weights out for that. */
+#define PACK_FROM 64
 
 #if defined(__GNUC__)
 #define PART static inline __attribute__((always_inline))
@@ -450,7 +450,8 @@ static int read_tokens(const Reader *unpacked, Memory memory, ptrdiff_t n_docs,
   const ptrdiff_t H = r.hidden_size, K = r.key_size, M = r.n_cells;
   const ptrdiff_t C = 3 + 2 * K, large = H > K ? H : K;
   const ptrdiff_t B = n_docs < SIDE_BY_SIDE ? n_docs : SIDE_BY_SIDE;
-  const ptrdiff_t n_panels = n_docs < PACK_FROM ? 0 : pack_all(&r, NULL);
+  const int packs = n_docs > 1 && tokens.n >= PACK_FROM;
+  const ptrdiff_t n_panels = packs ? pack_all(&r, NULL) : 0;
   const ptrdiff_t n = B * (6 * H + C + 2 * K + 1 + 8 * large) + M;
   float *numbers = (float *)malloc((size_t)(n_panels + n) * sizeof(float));
   Update *updates = (Update *)malloc((size_t)B * sizeof(Update));
@@ -459,7 +460,7 @@ static int read_tokens(const Reader *unpacked, Memory memory, ptrdiff_t n_docs,
   const int failed = numbers && updates && writers && places ? 0 : -1;
   if (!failed) {
     float *store = numbers;
-    if (n_panels) pack_all(&r, take(&store, n_panels));
+    if (packs) pack_all(&r, take(&store, n_panels));
     Room room;
     room.pre = take(&store, B * H);
     room.mixed = take(&store, B * H);
