@@ -24,6 +24,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.model.transformer.batches import batches
+from refreader_spacy.model.transformer.heap import give_back
 from refreader_spacy.model.transformer.hub import Hub, Loaded
 from refreader_spacy.model.transformer.shim import TransformerShim
 from refreader_spacy.model.transformer.store import Store, rounded
@@ -97,6 +98,8 @@ def _forward(
         backprop = None
     else:
         vectors, backprop = _read(shim, docs, is_train)
+        if not is_train:  # between updates, all that those needed lies idle
+            give_back()
     result = FullTransformerBatch.empty(len(docs))
     to_device = cast(Callable[[Any], Any], model.ops.asarray2f)
     result.cached_doc_data = [token_data(to_device(v), frozen) for v in vectors]
