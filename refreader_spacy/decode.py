@@ -258,7 +258,7 @@ def decode(
         update, overwrite = reading.update[block], reading.overwrite[block]
         found = decoder.read(update, overwrite, kinds[block])
         extend_clusters(clusters, found)
-        if not singletons:
+        if not singletons and block.stop < len(reading):
             decoder.release()
             recent |= {mention.cluster for mention, _ in found}
             for done in recent - decoder.remembered:

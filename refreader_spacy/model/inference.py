@@ -19,7 +19,7 @@ from refreader_spacy.model.fast import Documents, Weights
 from refreader_spacy.model.types import Array, Reading
 
 BLOCK = 1024  # tokens of one document that have vectors at the same time
-GROUP = 16 * BLOCK  # tokens of all documents of a group
+GROUP = 32 * BLOCK  # tokens of all documents of a group
 
 # Layers of Thinc's and spaCy's that treat each token by itself
 ALONE = {

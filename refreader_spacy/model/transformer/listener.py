@@ -83,11 +83,14 @@ def _forward(
     heard = listener.hear(docs, is_train)
     vectors = [_vectors(model, data) for data in heard]
     masks = [_mask(model) for _ in docs] if is_train else []
-    dropped = [v * m for v, m in zip(vectors, masks, strict=True)] if masks else vectors
     weights: Any = model.get_param("W")
-    inputs = xp.concatenate(dropped) if docs else model.ops.alloc2f(0, weights.shape[1])
-    outputs = inputs @ weights.T + model.get_param("b")  # (N, W)
     stops = np.cumsum([len(doc) for doc in docs])[:-1]
+    inputs: Any = model.ops.alloc2f(0, weights.shape[1])
+    if docs:
+        inputs = xp.concatenate(vectors)
+        for part, mask in zip(xp.split(inputs, stops), masks, strict=False):
+            part *= mask
+    outputs = inputs @ weights.T + model.get_param("b")  # (N, W)
 
     def backprop(d_vectors: Vectors) -> list[Doc]:
         d_outputs = xp.concatenate(d_vectors)

@@ -43,6 +43,8 @@ class TransformerShim(PyTorchShim):
 
         A factor on the gradients instead would change nothing: Adam undoes it.
         """
+        if not self.hub.trained_layers:
+            return
         for name, parameter in self._model.named_parameters():
             if parameter.grad is not None:
                 weights, _ = optimizer(
