@@ -306,13 +306,20 @@ def draw_lengths(results: Result, path: Path) -> None:
                 ax.annotate(
                     name,
                     (last, points[last]),
-                    xytext=(6, -3),
+                    xytext=(0, 7),  # above: lines of others pass on the right
                     textcoords="offset points",
+                    ha="center",
                     color=colour,
                 )
         ax.set_xticks(LENGTHS, [f"{length:,}" for length in LENGTHS], minor=False)
         ax.set_xticks([], minor=True)
-        ax.set_xlim(LENGTHS[0] / 1.3, LENGTHS[-1] * 4)
+        ax.set_xlim(LENGTHS[0] / 1.3, LENGTHS[-1] * 2)
+        ax.margins(y=0.15)
+        decades = [10.0**power for power in range(-2, 6)]
+        low, high = ax.get_ylim()
+        ax.set_yticks(decades, [f"{decade:,g}" for decade in decades], minor=False)
+        ax.set_yticklabels([], minor=True)
+        ax.set_ylim(low, high)
         ax.set_xlabel("words in the text")
         ax.set_title(title, loc="left", fontsize=10)
     save(figure, path)
