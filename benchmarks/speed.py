@@ -137,8 +137,8 @@ def one_by_one(nlp: Language, texts: list[str]) -> dict[str, float]:
 def two_processes(nlp: Language, texts: list[str]) -> dict[str, float]:
     """Wall-clock time from the first batch on, when all processes are at work.
 
-    Docs come back as bytes, which a worker writes and the main process reads. On two
-    cores that is work too, so the speed-up is at most the bound.
+    Docs come back as bytes, which a worker writes and the main process reads: work too,
+    where there are no more cores than workers.
     """
     texts = texts * max(1, 6000 // len(texts))
     rates = {}
@@ -156,7 +156,6 @@ def two_processes(nlp: Language, texts: list[str]) -> dict[str, float]:
     shipping += seconds(lambda: [Doc(nlp.vocab).from_bytes(each) for each in data])
     return {
         "speedup": rates[2] / rates[1],
-        "bound": 2 * reading / (reading + shipping),
         "reading_ms": 1000 * reading / BATCH,
         "shipping_ms": 1000 * shipping / BATCH,
     }
