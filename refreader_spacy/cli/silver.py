@@ -10,12 +10,11 @@ from typing import Annotated
 
 import spacy
 import typer
-from spacy.tokens import Doc, DocBin, SpanGroup
+from spacy.tokens import DocBin
 
 from refreader_spacy.assets import whole
-from refreader_spacy.cli.pipeline import find_reader, load_pipeline, progress
+from refreader_spacy.cli.pipeline import progress
 from refreader_spacy.errors import Errors
-from refreader_spacy.training.gold import UNSURE
 from refreader_spacy.training.silver import (
     Silver,
     given_names,
@@ -23,7 +22,6 @@ from refreader_spacy.training.silver import (
     silver_doc,
     silver_examples,
 )
-from refreader_spacy.training.taught import taught, windows_with_people
 
 LOOKED_AT = 3  # examples that are printed
 
@@ -35,15 +33,10 @@ def silver(
     output: Annotated[Path, typer.Option("-o", "--output", help="A .spacy file.")],
     limit: Annotated[int, typer.Option(help="How many examples to make.")] = 16000,
     seed: Annotated[int, typer.Option(help="Of all random choices.")] = 0,
-    teacher: Annotated[
-        str | None,
-        typer.Option(help="A better pipeline, such as one on a transformer."),
-    ] = None,
 ) -> None:
     """Make coreference examples from biographies, where each says whom it is about.
 
-    They are good to start from, not to end with: train on them first, then on GAP. With
-    a teacher, pronouns mean whom the teacher says.
+    They are good to start from, not to end with: train on them first, then on GAP.
 
     Example: refreader silver assets/wiki_bio/wiki_bio.txt.xz -o corpus/silver.spacy
     """
@@ -54,40 +47,15 @@ def silver(
         raise ValueError(Errors.R014.format(path=articles))
     random.Random(seed).shuffle(texts)
     nlp = spacy.blank("en")
-    given = given_names(texts)
-    if teacher is None:
-        made = islice(silver_examples(nlp, texts, given, seed), limit)
-        examples = list(progress(made, "Examples", limit))
-        docs = [silver_doc(nlp, example) for example in examples]
-        told = report(examples)
-    else:
-        windows = islice(windows_with_people(nlp, texts, given, seed), limit)
-        pipeline = load_pipeline(teacher)
-        reader = find_reader(pipeline)
-        reader.trace = True
-        lessons = taught(nlp, pipeline, reader.threshold, windows)
-        docs = list(progress(lessons, "Examples", limit))
-        told = report_taught(docs)
+    made = silver_examples(nlp, texts, given_names(texts), seed)
+    examples = list(progress(islice(made, limit), "Examples", limit))
+    docs = DocBin()
+    for example in examples:
+        docs.add(silver_doc(nlp, example))
     with whole(output) as draft:
-        DocBin(docs=docs).to_disk(draft)
-    typer.echo(told)
+        docs.to_disk(draft)
+    typer.echo(report(examples))
     typer.echo(f"written to {output}")
-
-
-def report_taught(docs: list[Doc]) -> str:
-    """How much the teacher knew, and a few to look at."""
-    sizes = [len(group) for doc in docs for group in clusters_of(doc)]
-    lines = [f"{len(sizes)} people in {len(docs)} texts, {sum(sizes)} mentions"]
-    for doc in docs[:LOOKED_AT]:
-        clusters = [
-            "; ".join(span.text for span in group) for group in clusters_of(doc)
-        ]
-        lines.append("\n  ".join([f"- {doc.text}", *clusters]))
-    return "\n".join(lines)
-
-
-def clusters_of(doc: Doc) -> list[SpanGroup]:
-    return [doc.spans[key] for key in doc.spans if key != UNSURE]
 
 
 def report(examples: list[Silver]) -> str:

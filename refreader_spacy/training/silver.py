@@ -139,7 +139,7 @@ def silver_examples(
         gender = article.gender()
         if gender is None or not article.names:
             continue
-        for window in windows_of(article, rng):
+        for window in _windows(article, rng):
             doc = nlp.make_doc(window)
             if not MIN_TOKENS <= len(doc) <= MAX_TOKENS:
                 continue
@@ -169,8 +169,7 @@ def silver_doc(nlp: Language, example: Silver) -> Doc:
     return doc
 
 
-def windows_of(article: Article, rng: random.Random) -> Iterator[str]:
-    """Some sentences of a paragraph at a time, none twice."""
+def _windows(article: Article, rng: random.Random) -> Iterator[str]:
     for paragraph in article.paragraphs:
         sentences = SENTENCE_END.split(paragraph)
         start = 0
@@ -189,7 +188,7 @@ def _examples(
 ) -> Iterator[Silver]:
     words, spaces = [t.text for t in doc], [bool(t.whitespace_) for t in doc]
     own = {article.names[0], article.names[-1]}
-    named = list(names_in(words))
+    named = list(_names(words))
     person = [place for place in named if own & set(words[slice(*place)])]
     others = [
         place
@@ -263,7 +262,7 @@ def _turned(
     return replace(example, words=words, gender="F" if example.gender == "M" else "M")
 
 
-def names_in(words: list[str]) -> Iterator[Place]:
+def _names(words: list[str]) -> Iterator[Place]:
     """Runs of capitalised words that aren't known for something else."""
     start = None
     for i, word in enumerate([*words, "."]):

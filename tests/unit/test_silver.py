@@ -1,28 +1,16 @@
 import lzma
 from pathlib import Path
 
-import numpy as np
 import pytest
-import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
 
-from refreader_spacy.extensions import write_trace
-from refreader_spacy.model.types import Reading
 from refreader_spacy.training.gold import UNSURE
 from refreader_spacy.training.silver import (
     Article,
-    Place,
     given_names,
     read_articles,
     silver_doc,
     silver_examples,
-)
-from refreader_spacy.training.taught import (
-    Window,
-    people_in,
-    taught,
-    windows_with_people,
 )
 
 MARLOW = (
@@ -115,52 +103,3 @@ def test_half_of_the_men_become_women_names_and_all(nlp: Language) -> None:
         words = {word.lower() for word in example.words}
         assert not words & {"he", "him", "his", "brother", "otto", "karl"}
         assert words & {"edda", "greta"}
-
-
-def test_names_that_share_a_word_are_one_person(nlp: Language) -> None:
-    text = "Edda Marlow met Greta Holt in Lunde. Marlow and Holt left Oslo"
-    words = [token.text for token in nlp(text)]
-    found = people_in(words, {"Edda", "Greta"})
-    assert found == [[(0, 2), (8, 9)], [(3, 5), (10, 11)]]
-
-
-def test_windows_name_several_people_and_have_pronouns(
-    nlp: Language, articles: list[Article]
-) -> None:
-    given = given_names(articles)
-    found = [
-        window
-        for seed in range(20)
-        for window in windows_with_people(nlp, articles, given, seed)
-    ]
-    assert found
-    for window in found:
-        assert len(window.people) > 1
-        words = {window.words[i].lower() for i, _ in window.pronouns}
-        assert words <= {"she", "her"}
-        assert words
-
-
-def test_a_teacher_says_whom_pronouns_mean(nlp: Language) -> None:
-    text = "Edda Marlow met Greta Holt. Her bread was good and she smiled"
-    words = [token.text for token in nlp(text)]
-    people: list[list[Place]] = [[(0, 2)], [(3, 5)]]
-    window = Window(words, [True] * len(words), people, [(6, 7), (11, 12)])
-
-    @Language.component("links_her_to_edda")
-    def links_her_to_edda(doc: Doc) -> Doc:
-        update, overwrite = np.zeros((2, len(doc), 1), np.float32)
-        overwrite[0] = 1.0
-        update[6] = 0.9
-        write_trace(doc, Reading(update, overwrite, overwrite))
-        return doc
-
-    teacher = spacy.blank("en")
-    teacher.add_pipe("links_her_to_edda")
-    (doc,) = taught(nlp, teacher, 0.1, [window])
-    edda, greta = doc.spans["coref_clusters_1"], doc.spans["coref_clusters_2"]
-    assert [span.text for span in edda] == ["Edda Marlow", "Her"]
-    assert [span.text for span in greta] == ["Greta Holt"]
-    assert "she" in {span.text for span in doc.spans[UNSURE]}
-    (unknown,) = taught(nlp, teacher, 0.5, [window])  # sure is twice the threshold
-    assert [span.text for span in unknown.spans["coref_clusters_1"]] == ["Edda Marlow"]

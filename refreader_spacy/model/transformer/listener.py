@@ -88,7 +88,8 @@ def _forward(
     inputs: Any = model.ops.alloc2f(0, weights.shape[1])
     if docs:
         inputs = xp.concatenate(vectors)
-        for part, mask in zip(xp.split(inputs, stops), masks, strict=False):
+    if masks:
+        for part, mask in zip(xp.split(inputs, stops), masks, strict=True):
             part *= mask
     outputs = inputs @ weights.T + model.get_param("b")  # (N, W)
 
