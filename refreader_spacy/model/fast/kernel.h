@@ -276,6 +276,7 @@ PART void write_cells(const Reader *r, const Memory *memory, const Room *room,
       mix(memory->values + cell * H, room->values + w * H, H, share);
     }
 }
+
 /* Decide how much a document's token updates and overwrites the cells, and forget a
    little.
 

@@ -23,6 +23,7 @@ Index = NDArray[np.intp]
 # cell is the least salient is decided by differences as small as that.
 FAINT = 1e-7
 
+# What some of a row's numbers are multiplied by, to tell rows apart by one number
 MARK = np.random.default_rng(0).standard_normal(24)
 
 
@@ -163,8 +164,7 @@ def distinct_rows(vectors: Array) -> tuple[Index, Index]:
     """
     n_rows, width = vectors.shape
     everything = np.arange(n_rows)
-    some = vectors[:, :: max(1, width // len(MARK))]
-    some = some[:, : len(MARK)]
+    some = vectors[:, :: max(1, width // len(MARK))][:, : len(MARK)]
     marks = some @ MARK[: some.shape[1]]
     _, first, which = np.unique(marks, return_index=True, return_inverse=True)
     same = np.array_equal(vectors[first[which]], vectors)
