@@ -182,6 +182,11 @@ class Errors(metaclass=ErrorsWithCodes):
         "the same order, or leave out --resume to write the file anew."
     )
     R232 = "{path} is both input and output. Give -o another file."
+    R233 = (
+        "One of {n_process} processes was ended from outside, most often because there "
+        "was no memory left for it. Take fewer (-n) or smaller batches (--batch-size); "
+        "a .jsonl output keeps what was done, and --resume goes on from there."
+    )
 
     # Streams
     R250 = (

@@ -5,25 +5,41 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.records import Done, done_so_far, line
+from refreader_spacy.cli.spread import spread
 from refreader_spacy.cli.texts import STDIN, GivenText, Unit, given_texts
 from refreader_spacy.errors import Errors
 from refreader_spacy.record import record
 
 SUFFIXES = (".jsonl", ".spacy")
 NOTHING = Done(0, 0, {})
+
+
+class Batch(NamedTuple):
+    """What came of some texts, how many they were, and the bytes they had."""
+
+    data: bytes
+    n_texts: int
+    n_words: int
+    size: int
+
+    @classmethod
+    def of(cls, texts: list[GivenText], data: bytes, n_words: int) -> Batch:
+        return cls(data, len(texts), n_words, sum(given.size for given in texts))
 
 
 def annotate(
@@ -75,20 +91,59 @@ def annotate(
     if resume and output and output.exists():
         done = done_so_far(output)
         skip(texts, output, done)
-    nlp = load_pipeline(model)
-    find_reader(nlp)
-    if model is None:
-        nlp.max_length = sys.maxsize  # its memory doesn't grow with the text
-    pairs = ((given.text, given) for given in texts)
-    docs = nlp.pipe(pairs, as_tuples=True, n_process=n_process, batch_size=batch_size)
-    watched = progress(docs, inputs, hidden=output is None and sys.stdout.isatty())
-    if output and output.suffix == ".spacy":
-        write_docbin(watched, output)
+    docbin = output if output and output.suffix == ".spacy" else None
+    read = partial(read_to_docbin if docbin else read_to_lines, model)
+    pipeline.cache_clear()
+    find_reader(pipeline(model))  # once here: what is wrong with it is said at once
+    batches = in_batches(texts, batch_size)
+    found = spread(read, batches, n_process, prepare=partial(pipeline, model))
+    watched = progress(found, inputs, hidden=output is None and sys.stdout.isatty())
+    if docbin:
+        write_docbin(watched, docbin)
         return
     with opened(output, done.size) as file:
-        for doc, given in watched:
-            file.write(line(record(given.id, doc)))
+        for data in watched:
+            file.write(data)
             file.flush()
+
+
+@lru_cache(maxsize=1)
+def pipeline(model: str | None) -> Language:
+    """Loaded once in a process; one that is forked off has it already."""
+    nlp = load_pipeline(model)
+    if model is None:
+        nlp.max_length = sys.maxsize  # its memory doesn't grow with the text
+    return nlp
+
+
+def in_batches(texts: Iterator[GivenText], size: int) -> Iterator[list[GivenText]]:
+    while batch := list(islice(texts, size)):
+        yield batch
+
+
+def read_to_lines(model: str | None, texts: list[GivenText]) -> Batch:
+    """A batch as it is written: Docs themselves would be slow to pass on."""
+    lines, n_words = [], 0
+    for doc, given in annotated(model, texts):
+        lines.append(line(record(given.id, doc)))
+        n_words += len(doc)
+    return Batch.of(texts, b"".join(lines), n_words)
+
+
+def read_to_docbin(model: str | None, texts: list[GivenText]) -> Batch:
+    docbin, n_words = DocBin(store_user_data=True), 0
+    for doc, given in annotated(model, texts):
+        doc.user_data["id"] = given.id
+        docbin.add(doc)
+        n_words += len(doc)
+    return Batch.of(texts, docbin.to_bytes(), n_words)
+
+
+def annotated(
+    model: str | None, texts: list[GivenText]
+) -> Iterator[tuple[Doc, GivenText]]:
+    pairs = ((given.text, given) for given in texts)
+    return pipeline(model).pipe(pairs, as_tuples=True, batch_size=len(texts))
 
 
 def check_paths(inputs: Iterable[str], output: Path | None, resume: bool) -> None:
@@ -133,19 +188,18 @@ def opened(path: Path | None, size: int) -> Iterator[BinaryIO]:
         yield file
 
 
-def write_docbin(docs: Iterable[tuple[Doc, GivenText]], path: Path) -> None:
+def write_docbin(batches: Iterable[bytes], path: Path) -> None:
     docbin = DocBin(store_user_data=True)
-    for doc, given in docs:
-        doc.user_data["id"] = given.id
-        docbin.add(doc)
+    for data in batches:
+        docbin.merge(DocBin(store_user_data=True).from_bytes(data))
     with whole(path) as draft:
         docbin.to_disk(draft)
 
 
 def progress(
-    docs: Iterable[tuple[Doc, GivenText]], inputs: list[str], *, hidden: bool
-) -> Iterator[tuple[Doc, GivenText]]:
-    """Pass the Docs on, with a bar on stderr if somebody can see it there."""
+    batches: Iterable[Batch], inputs: list[str], *, hidden: bool
+) -> Iterator[bytes]:
+    """Pass the results on, with a bar on stderr if somebody can see it there."""
     console = Console(stderr=True)
     size = (
         None if STDIN in inputs else sum(Path(name).stat().st_size for name in inputs)
@@ -155,9 +209,9 @@ def progress(
     with Progress(*columns, console=console, disable=disable) as bar:
         task = bar.add_task("", total=size)
         n_texts, n_words, start = 0, 0, monotonic()
-        for doc, given in docs:
-            yield doc, given
-            n_texts, n_words = n_texts + 1, n_words + len(doc)
+        for batch in batches:
+            yield batch.data
+            n_texts, n_words = n_texts + batch.n_texts, n_words + batch.n_words
             speed = n_words / (monotonic() - start)
             words = f"{n_texts:,} texts, {n_words:,} words, {speed:,.0f} words/s"
-            bar.update(task, advance=given.size, description=words)
+            bar.update(task, advance=batch.size, description=words)

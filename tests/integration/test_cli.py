@@ -120,6 +120,10 @@ def test_processes_change_nothing():
     one = run("annotate", "in.txt", "--lines", "--batch-size", 2)
     two = run("annotate", "in.txt", "--lines", "--batch-size", 2, "-n", 2)
     assert (one.stdout, two.exit_code) == (two.stdout, 0)
+    for n, name in ((1, "one.spacy"), (2, "two.spacy")):
+        options = ("--lines", "--batch-size", 2, "-n", n, "-o", name)
+        run("annotate", "in.txt", *options)
+    assert Path("one.spacy").read_bytes() == Path("two.spacy").read_bytes()
 
 
 @pytest.mark.parametrize("cut", [0, 3, 40, -1, None])
