@@ -18,7 +18,8 @@ import gc
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from benchmarks.report import report
+from refreader_spacy.cli.annotate import in_batches, pipeline, read_to_lines
+from refreader_spacy.cli.spread import spread
+from refreader_spacy.cli.texts import GivenText
 from refreader_spacy.component import RefReader
 from refreader_spacy.decode import Cluster, decode
 from refreader_spacy.events import ClusterFinished
@@ -135,30 +139,47 @@ def one_by_one(nlp: Language, texts: list[str]) -> dict[str, float]:
 
 
 def two_processes(nlp: Language, texts: list[str]) -> dict[str, float]:
-    """Wall-clock time from the first batch on, when all processes are at work.
+    """As `refreader annotate -n 2` does it, and as `nlp.pipe(n_process=2)` does.
 
-    Docs come back as bytes, which a worker writes and the main process reads: work too,
-    where there are no more cores than workers.
+    The latter brings Docs back as bytes, which a worker writes and the main process
+    reads: work too, where there are no more cores than workers.
     """
     texts = texts * max(1, 6000 // len(texts))
-    rates = {}
-    for n_process in (1, 2):
-        found = nlp.pipe(texts, batch_size=BATCH, n_process=n_process)
-        n_warm = sum(1 for _ in islice(found, n_process * BATCH))
-        started = time.perf_counter()
-        for _ in found:
-            pass
-        rates[n_process] = (len(texts) - n_warm) / (time.perf_counter() - started)
-    docs = list(nlp.pipe(texts[:BATCH]))
-    data = [doc.to_bytes() for doc in docs]
+    given = [GivenText(str(i), text, len(text)) for i, text in enumerate(texts)]
+    read, prepare = partial(read_to_lines, None), partial(pipeline, None)
+    lines = {
+        n: rate(
+            spread(read, in_batches(iter(given), BATCH), n, prepare=prepare),
+            n_warm=n,
+            n_texts=BATCH,
+        )
+        for n in (1, 2)
+    }
+    docs = {
+        n: rate(nlp.pipe(texts, batch_size=BATCH, n_process=n), n_warm=n * BATCH)
+        for n in (1, 2)
+    }
+    some = list(nlp.pipe(texts[:BATCH]))
+    data = [doc.to_bytes() for doc in some]
     reading = seconds(lambda: list(nlp.pipe(texts[:BATCH])))
-    shipping = seconds(lambda: [doc.to_bytes() for doc in docs])
+    shipping = seconds(lambda: [doc.to_bytes() for doc in some])
     shipping += seconds(lambda: [Doc(nlp.vocab).from_bytes(each) for each in data])
     return {
-        "speedup": rates[2] / rates[1],
+        "speedup": lines[2] / lines[1],
+        "speedup_of_pipe": docs[2] / docs[1],
         "reading_ms": 1000 * reading / BATCH,
         "shipping_ms": 1000 * shipping / BATCH,
     }
+
+
+def rate(results: Iterable[Any], *, n_warm: int, n_texts: int = 1) -> float:
+    """Texts a second by the clock, once all processes are at work."""
+    results = iter(results)
+    for _ in islice(results, n_warm):
+        pass
+    started = time.perf_counter()
+    n_results = sum(1 for _ in results)
+    return n_results * n_texts / (time.perf_counter() - started)
 
 
 def agreement(nlp: Language, texts: list[str]) -> dict[str, float]:

@@ -438,3 +438,16 @@ class Errors(metaclass=ErrorsWithCodes):
         "There are no answers in {path}. Give a file that `refreader gap -o` wrote, or "
         "a folder of such .tsv files, one for each seed."
     )
+
+    # Data of others
+    R354 = (
+        "{path}, line {line}: expected CoNLL-2012 columns, the fourth a word and the "
+        "last its coreference, but found {found!r}. Give a CoNLL-2012 file."
+    )
+    R355 = (
+        "{path}, line {line}: {found!r} in the last column begins or ends no mention "
+        "of its sentence. Expected such as (3, 3), (3) or (3)|(5 with each mention "
+        "ended where it began. Correct the line."
+    )
+    R356 = "There are no files that end in 'conll' in {paths}. Check the path."
+    R357 = "There is no {path}. Give CoNLL-2012 files, or a folder of them."

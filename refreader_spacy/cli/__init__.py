@@ -11,6 +11,7 @@ from refreader_spacy.cli.annotate import annotate
 from refreader_spacy.cli.assets import assets
 from refreader_spacy.cli.baseline import baseline
 from refreader_spacy.cli.compare import compare
+from refreader_spacy.cli.convert import convert
 from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
@@ -61,6 +62,7 @@ for command in (
     assets,
     pages,
     corpus,
+    convert,
     silver,
     threshold,
     perplexity,
