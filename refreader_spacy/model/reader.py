@@ -111,6 +111,21 @@ class Reader(nn.Module):
         nn.init.zeros_(self.initial_hidden)
         nn.init.constant_(self.importance.bias, self.memory_bias)
 
+    def renew_memory(self) -> None:
+        """Fresh weights for all but the recurrent unit, which was trained without.
+
+        What a token suggests to the memory begins as what it suggests to that unit: the
+        equations have the same form.
+        """
+        trained = {k: v.clone() for k, v in self.recurrence.state_dict().items()}
+        initial = self.initial_hidden.detach().clone()
+        self.reset()
+        self.recurrence.load_state_dict(trained)
+        with torch.no_grad():
+            self.initial_hidden.copy_(initial)
+            self.pre_input.weight.copy_(trained["weight_ih"].chunk(3)[2])
+            self.pre_hidden.weight.copy_(trained["weight_hh"].chunk(3)[2])
+
     def start(self, n_docs: int) -> State:
         """The state before the first token."""
         return State(self.initial_hidden.expand(n_docs, -1), self.memory.empty(n_docs))

@@ -112,7 +112,8 @@ class Run:
         """config (Config): Of `spacy train`, with a [pretraining] section."""
         if not config.get("pretraining"):
             raise ValueError(Errors.R325)
-        config["initialize"]["init_tok2vec"] = None  # this is what makes it
+        # This is what makes the weights that training starts from
+        config["initialize"] |= {"init_tok2vec": None, "after_init": None}
         nlp = load_model_from_config(config, auto_fill=True)
         filled = nlp.config.interpolate()
         settings = registry.resolve(filled["pretraining"], schema=ConfigSchemaPretrain)

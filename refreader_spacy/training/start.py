@@ -9,10 +9,11 @@ from spacy.language import Language
 from spacy.util import ensure_path
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.model.inference import ReaderModel
 
 
 def create_start_from_callback(
-    pipeline: Path | None = None, name: str = "refreader"
+    pipeline: Path | None = None, name: str = "refreader", memory: bool = True
 ) -> Callable[[Language], Language]:
     """An [initialize] after_init that gives a component the weights of another's.
 
@@ -21,6 +22,8 @@ def create_start_from_callback(
 
     pipeline (Path | None): A trained pipeline's folder; None starts from fresh weights.
     name (str): Of the component, here and there.
+    memory (bool): Take the memory's weights too. False if they were trained without:
+        then words and the recurrent unit are taken, and the memory begins anew.
     """
 
     def start_from(nlp: Language) -> Language:
@@ -28,7 +31,11 @@ def create_start_from_callback(
             weights = ensure_path(pipeline) / name / "model"
             if not weights.is_file():
                 raise ValueError(Errors.R315.format(path=weights))
-            nlp.get_pipe(name).model.from_bytes(weights.read_bytes())  # type: ignore[attr-defined]
+            model: ReaderModel = nlp.get_pipe(name).model  # type: ignore[attr-defined]
+            model.from_bytes(weights.read_bytes())
+            if not memory:
+                _, layer = model.layers
+                layer.shims[0]._model.renew_memory()
         return nlp
 
     return start_from

@@ -14,6 +14,7 @@ import pytest
 import spacy
 import srsly
 from click.testing import Result
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
@@ -201,22 +202,28 @@ def test_surprisal_of_a_long_text_is_that_of_its_blocks_read_on(folder: Path):
     np.testing.assert_allclose(joined, whole, atol=1e-4)
 
 
-def test_training_starts_from_what_was_learned(folder: Path, tmp_path: Path):
+def to_train(folder: Path, tmp_path: Path, start: str, **settings: Any) -> Language:
+    """A pipeline as training begins with it, from a run of pretraining."""
     rows = read_gap(ROOT / "assets" / "demo" / "demo-development.tsv")[:4]
     docs = [example.reference for example in gap_examples(rows, spacy.blank("en"))]
     DocBin(docs=docs).to_disk(tmp_path / "four.spacy")
-    pretrained = spacy.load(folder / "lm" / "model-best")
     config = load_config(
         CONFIG,
         overrides={
             "paths.train": str(tmp_path / "four.spacy"),
             "paths.vectors": str(folder / "vectors"),
-            "paths.init_tok2vec": str(folder / "lm/model-best/refreader/model"),
+            "paths.source": str(folder / start / "model-best"),
             "components.refreader.model.hidden_size": 16,
             "components.refreader.model.key_size": 4,
+            **settings,
         },
     )
-    nlp = init_nlp(config)
+    return init_nlp(config)
+
+
+def test_training_starts_from_what_was_learned(folder: Path, tmp_path: Path):
+    pretrained = spacy.load(folder / "lm" / "model-best")
+    nlp = to_train(folder, tmp_path, "lm", **{"initialize.after_init.memory": True})
     for name, tensor in reader_of(nlp).items():
         np.testing.assert_array_equal(tensor, reader_of(pretrained)[name])
     doc = nlp.make_doc("Ann met Quxie in 1999.")
@@ -229,7 +236,7 @@ def test_training_starts_from_what_was_learned(folder: Path, tmp_path: Path):
     assert nlp("Ann met Bo.")[1]._.surprisal > 0
 
 
-def test_the_memory_can_be_switched_off(folder: Path):
+def test_the_memory_can_be_switched_off(folder: Path, tmp_path: Path):
     """What the reader then knows of a text is in its hidden state alone."""
     result = run(
         folder,
@@ -246,6 +253,15 @@ def test_the_memory_can_be_switched_off(folder: Path):
     reader_of(nlp)["memory.value.weight"].mul_(3)
     (after,), _ = surprisals(model, [[doc]])
     np.testing.assert_array_equal(after, before)
+
+    old, new = reader_of(nlp), reader_of(to_train(folder, tmp_path, "off"))
+    for name in ("recurrence.weight_ih", "recurrence.weight_hh", "initial_hidden"):
+        np.testing.assert_array_equal(new[name], old[name])
+    np.testing.assert_array_equal(
+        new["pre_input.weight"], old["recurrence.weight_ih"][2 * 16 :]
+    )
+    assert new["importance.bias"] == -2.0  # it begins anew
+    assert new["memory.value.weight"].abs().max() < old["memory.value.weight"].max()
 
 
 @pytest.mark.parametrize(
