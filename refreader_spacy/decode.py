@@ -29,6 +29,9 @@ class TokenKind(IntEnum):
     ORDINARY = 0
     ALONE = 1  # a mention by itself, such as a pronoun: "gave Mary his book"
     NEVER = 2  # in no mention, such as punctuation
+    HE = 3  # alone, and never with one of the next two in a cluster
+    SHE = 4
+    IT = 5
 
 
 class Mention(NamedTuple):
@@ -69,6 +72,7 @@ class OpenMention:
     end: int
     antecedent: Mention | None = None
     probability: float = 0.0
+    gender: int = TokenKind.ORDINARY  # HE, SHE or IT, if it says so
 
 
 class Decoder:
@@ -86,6 +90,7 @@ class Decoder:
         self.open: OpenMention | None = None
         # What a remembered token is in; an open mention's tokens come last, without
         self.owners: list[Mention] = []
+        self.genders: dict[int, int] = {}  # of clusters: HE, SHE or IT
         self.shares: Floats = np.zeros((0, n_cells))  # (K, M)
         # What tokens after the last written one left in each cell
         self.left: Floats = np.ones(n_cells)  # (M,)
@@ -97,6 +102,9 @@ class Decoder:
         if self.open is not None and self.open.antecedent is not None:
             joined.add(self.open.antecedent.cluster)
         return joined
+
+    def _agree(self, gender: int, cluster: int) -> bool:
+        return not gender or self.genders.get(cluster, gender) == gender
 
     def read(self, update: Array, overwrite: Array, kinds: Kinds) -> list[Found]:
         """Go on with a block of tokens; the mentions that have ended by its last one.
@@ -120,13 +128,15 @@ class Decoder:
                 self.release()
             stop = start + min(STRIDE, 2 * CAPACITY - len(self.shares))
             some = tokens[start:stop]
-            alone = kinds[some] == TokenKind.ALONE
+            genders = np.where(kinds[some] >= TokenKind.HE, kinds[some], 0)
+            alone = (kinds[some] == TokenKind.ALONE) | (genders > 0)
             found += self._write(
                 (self.position + some).tolist(),
                 self._links(added[some], written[some], lefts[start:stop]),
                 # A name that is rather somebody new links to nothing; pronouns never
                 np.where(alone, 0.0, (written - added)[some].sum(axis=1)).tolist(),
                 alone.tolist(),
+                genders.tolist(),
             )
             start = stop
         self.position += len(kinds)
@@ -162,7 +172,12 @@ class Decoder:
         return links  # type: ignore[no-any-return]
 
     def _write(
-        self, tokens: list[int], links: Floats, new: list[float], alone: list[bool]
+        self,
+        tokens: list[int],
+        links: Floats,
+        new: list[float],
+        alone: list[bool],
+        genders: list[int],
     ) -> Iterator[Found]:
         """Decide token by token what is one mention, and what it links to."""
         _, n_shares = links.shape
@@ -182,6 +197,7 @@ class Decoder:
                 yield self._close(self.open, n_before + step)
             mention = self.open = self.open or OpenMention(token, token)
             mention.end = token + 1
+            mention.gender = genders[step]
             n_closed = len(self.owners)
             if n_closed:
                 if best >= n_closed:  # a mention's link goes past its own tokens
@@ -190,6 +206,7 @@ class Decoder:
                 if (
                     probability >= max(self.threshold, new[step])
                     and probability > mention.probability
+                    and self._agree(genders[step], self.owners[best].cluster)
                 ):
                     mention.antecedent = self.owners[best]
                     mention.probability = probability
@@ -212,6 +229,8 @@ class Decoder:
         cluster = self.n_clusters if antecedent is None else antecedent.cluster
         self.n_clusters = max(self.n_clusters, cluster + 1)
         closed = Mention(mention.start, mention.end, cluster)
+        if mention.gender:
+            self.genders[cluster] = mention.gender
         self.owners += [closed] * (n_shares - len(self.owners))
         self.open = None
         link = antecedent and Link(antecedent, closed, mention.probability)
@@ -236,6 +255,7 @@ class Decoder:
             keep[-1] = True  # the next token may continue from it
         self.owners = [self.owners[k] for k in np.flatnonzero(keep[:n_closed])]
         self.shares = self.shares[keep]
+        self.genders = {c: self.genders[c] for c in self.remembered & {*self.genders}}
 
 
 def decode(
@@ -245,6 +265,7 @@ def decode(
 
     threshold (float): A token is in a mention, and a link counts, from here; except for
         pronouns, it must also be at least as likely as that the token is something new.
+        Where somebody is "he", the best link of a "she" to them doesn't count either.
     kinds (Kinds): Each token's TokenKind (T,).
     singletons (bool): Keep mentions that nothing links to. There are many of them, so
         without they are let go of as soon as nothing can.

@@ -24,6 +24,11 @@ REFLEXIVES = words(
 RELATIVES = words("who whom whose")  # "that" and "which" are more often something else
 PRONOUNS = POSSESSIVES | REFLEXIVES | RELATIVES
 PRONOUNS |= words("i me we us you he him she her it they them 'em thou thee ye")
+GENDERS = {
+    **dict.fromkeys(words("he him his himself"), TokenKind.HE),
+    **dict.fromkeys(words("she her hers herself"), TokenKind.SHE),
+    **dict.fromkeys(words("it its itself"), TokenKind.IT),
+}
 
 DETERMINERS = words(
     "a an the this that these those some any each every no both all another"
@@ -62,4 +67,5 @@ def word_kind(word: Lexeme) -> TokenKind:
     lower = word.lower_
     if word.is_punct or word.is_space or lower in CLITICS:
         return TokenKind.NEVER
-    return TokenKind.ALONE if lower in PRONOUNS else TokenKind.ORDINARY
+    plain = TokenKind.ALONE if lower in PRONOUNS else TokenKind.ORDINARY
+    return GENDERS.get(lower, plain)

@@ -42,7 +42,7 @@ from refreader_spacy.model.types import Array, Reading
 
 TIDY = 64  # tokens after which the stream lets go of what the memory has forgotten
 LATEST = 1000  # mentions that it keeps of one entity
-FORMAT = "refreader stream 1"
+FORMAT = "refreader stream 2"
 
 Piece = str | Doc | Span | Sequence[str]
 
@@ -279,6 +279,7 @@ class Stream:
                 "n_clusters": decoder.n_clusters,
                 "open": decoder.open and asdict(decoder.open),
                 "owners": decoder.owners,
+                "genders": list(decoder.genders.items()),
                 "shares": decoder.shares,
                 "left": decoder.left,
             },
@@ -344,5 +345,6 @@ def _decoder(saved: dict[str, Any]) -> Decoder:
         decoder.open = OpenMention(**saved["open"])
         decoder.open.antecedent = antecedent and Place(*antecedent)
     decoder.owners = [Place(*place) for place in saved["owners"]]
+    decoder.genders = dict(saved["genders"])
     decoder.shares, decoder.left = saved["shares"].copy(), saved["left"].copy()
     return decoder

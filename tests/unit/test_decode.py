@@ -16,7 +16,9 @@ from refreader_spacy.decode import (
 )
 from refreader_spacy.model.types import Reading
 
-ORDINARY, ALONE, NEVER = TokenKind
+ORDINARY, ALONE, NEVER, HE, SHE, IT = TokenKind
+BY_ITSELF = {ALONE, HE, SHE, IT}
+CLASHES = [{HE, SHE}, {HE, IT}, {SHE, IT}]
 THRESHOLDS = st.sampled_from([0.05, 0.25, 0.5, 0.75, 1.0])
 
 
@@ -64,7 +66,7 @@ def decode_by_hand(read, threshold, kinds):
     written = [t for t, e in enumerate(total) if e >= threshold and kinds[t] != NEVER]
     mentions, links = [], []  # lists of tokens; (probability, antecedent's number)
     owner = {}
-    clusters = {}
+    clusters, genders = {}, {}
 
     def best(j, earlier):
         i = max(earlier, key=lambda i: (psi[i, j], i), default=None)
@@ -79,7 +81,7 @@ def decode_by_hand(read, threshold, kinds):
         i = best(j, owner)
         continues = (
             j - 1 in owner
-            and ALONE not in (kinds[j - 1], kinds[j])
+            and not BY_ITSELF & {kinds[j - 1], kinds[j]}
             and psi[j - 1, j] >= threshold
             and (
                 owner[i] == owner[j - 1]
@@ -94,10 +96,16 @@ def decode_by_hand(read, threshold, kinds):
         i = best(j, [t for t in owner if owner[t] != owner[j]])
         if (
             i is not None
-            and (kinds[j] == ALONE or psi[i, j] >= np.float64(read.overwrite[j]).sum())
+            and (
+                kinds[j] in BY_ITSELF
+                or psi[i, j] >= np.float64(read.overwrite[j]).sum()
+            )
             and (links[-1] is None or psi[i, j] > links[-1][0])
+            and {genders.get(cluster(owner[i])), kinds[j]} not in CLASHES
         ):
             links[-1] = (psi[i, j], owner[i])
+        if kinds[j] in {HE, SHE, IT}:
+            genders[cluster(owner[j])] = kinds[j]
 
     spans = [(tokens[0], tokens[-1] + 1) for tokens in mentions]
     together = {}
@@ -247,3 +255,19 @@ def test_memory_stays_bounded_whatever_is_read():
         decoder = Decoder(n_cells=2, threshold=0.1)
         decoder.read(read.update, read.overwrite, np.full(n_tokens, kind, np.uint8))
         assert len(decoder.shares) <= 2 * CAPACITY
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ([ORDINARY, HE, SHE, HE], [[0, 1, 3], [2]]),
+        ([ORDINARY, HE, HE, ALONE], [[0, 1, 2, 3]]),
+        ([ORDINARY, IT, ALONE, SHE], [[0, 1, 2], [3]]),
+    ],
+)
+def test_nobody_is_he_and_she(kinds, expected):
+    """All tokens go to one cell, and each is linked best to the first."""
+    update = [[0.0], [0.9], [0.8], [0.7]]
+    overwrite = [[1.0], [0.0], [0.0], [0.0]]
+    found = decode(reading(update, overwrite), 0.1, np.uint8(kinds))
+    assert [[m.start for m in c.mentions] for c in found] == expected
