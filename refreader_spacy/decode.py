@@ -24,14 +24,23 @@ Kinds = NDArray[np.uint8]
 
 
 class TokenKind(IntEnum):
-    """What a token may be to a mention."""
+    """What a token may be to a mention: one of these, plus a Gender if it has one."""
 
     ORDINARY = 0
     ALONE = 1  # a mention by itself, such as a pronoun: "gave Mary his book"
     NEVER = 2  # in no mention, such as punctuation
-    HE = 3  # alone, and never with one of the next two in a cluster
-    SHE = 4
-    IT = 5
+
+
+class Gender(IntEnum):
+    """What an entity is called; it is never two of them."""
+
+    NONE = 0
+    HE = 4
+    SHE = 8
+    IT = 12
+
+
+KIND, GENDER = np.uint8(3), np.uint8(12)  # bits
 
 
 class Mention(NamedTuple):
@@ -72,7 +81,7 @@ class OpenMention:
     end: int
     antecedent: Mention | None = None
     probability: float = 0.0
-    gender: int = TokenKind.ORDINARY  # HE, SHE or IT, if it says so
+    gender: int = Gender.NONE
 
 
 class Decoder:
@@ -90,7 +99,7 @@ class Decoder:
         self.open: OpenMention | None = None
         # What a remembered token is in; an open mention's tokens come last, without
         self.owners: list[Mention] = []
-        self.genders: dict[int, int] = {}  # of clusters: HE, SHE or IT
+        self.genders: dict[int, int] = {}  # of clusters that have one
         self.shares: Floats = np.zeros((0, n_cells))  # (K, M)
         # What tokens after the last written one left in each cell
         self.left: Floats = np.ones(n_cells)  # (M,)
@@ -103,15 +112,18 @@ class Decoder:
             joined.add(self.open.antecedent.cluster)
         return joined
 
-    def _agree(self, gender: int, cluster: int) -> bool:
-        return not gender or self.genders.get(cluster, gender) == gender
+    def _agree(self, mention: OpenMention, earlier: Mention) -> bool:
+        """Can both be about the same?"""
+        gender = mention.gender
+        return not gender or self.genders.get(earlier.cluster, gender) == gender
 
     def read(self, update: Array, overwrite: Array, kinds: Kinds) -> list[Found]:
         """Go on with a block of tokens; the mentions that have ended by its last one.
 
         update, overwrite (Array): Gates (n, M), together at most 1 per token.
-        kinds (Kinds): The tokens' TokenKind (n,).
+        kinds (Kinds): The tokens' TokenKind and Gender (n,).
         """
+        kinds, genders = kinds & KIND, kinds & GENDER
         added = update.astype(np.float64)
         written = added + overwrite  # (n, M)
         enough = written.sum(axis=1) >= self.threshold
@@ -128,15 +140,14 @@ class Decoder:
                 self.release()
             stop = start + min(STRIDE, 2 * CAPACITY - len(self.shares))
             some = tokens[start:stop]
-            genders = np.where(kinds[some] >= TokenKind.HE, kinds[some], 0)
-            alone = (kinds[some] == TokenKind.ALONE) | (genders > 0)
+            alone = kinds[some] == TokenKind.ALONE
             found += self._write(
                 (self.position + some).tolist(),
                 self._links(added[some], written[some], lefts[start:stop]),
                 # A name that is rather somebody new links to nothing; pronouns never
                 np.where(alone, 0.0, (written - added)[some].sum(axis=1)).tolist(),
                 alone.tolist(),
-                genders.tolist(),
+                genders[some].tolist(),
             )
             start = stop
         self.position += len(kinds)
@@ -197,16 +208,23 @@ class Decoder:
                 yield self._close(self.open, n_before + step)
             mention = self.open = self.open or OpenMention(token, token)
             mention.end = token + 1
-            mention.gender = genders[step]
+            if genders[step] and not mention.gender:
+                mention.gender = genders[step]
+                if mention.antecedent and not self._agree(mention, mention.antecedent):
+                    mention.antecedent, mention.probability = None, 0.0
             n_closed = len(self.owners)
             if n_closed:
-                if best >= n_closed:  # a mention's link goes past its own tokens
-                    best = int(latest_argmax(links[step, :n_closed]))
-                    probability = float(links[step, best])
+                # A mention's link goes past its own tokens, and past who it can't be
+                if best >= n_closed or not self._agree(mention, self.owners[best]):
+                    possible = links[step, :n_closed]
+                    if mention.gender:
+                        agree = [self._agree(mention, owner) for owner in self.owners]
+                        possible = np.where(agree, possible, -1.0)
+                    best = int(latest_argmax(possible))
+                    probability = float(possible[best])
                 if (
                     probability >= max(self.threshold, new[step])
                     and probability > mention.probability
-                    and self._agree(genders[step], self.owners[best].cluster)
                 ):
                     mention.antecedent = self.owners[best]
                     mention.probability = probability
@@ -230,7 +248,7 @@ class Decoder:
         self.n_clusters = max(self.n_clusters, cluster + 1)
         closed = Mention(mention.start, mention.end, cluster)
         if mention.gender:
-            self.genders[cluster] = mention.gender
+            self.genders.setdefault(cluster, mention.gender)
         self.owners += [closed] * (n_shares - len(self.owners))
         self.open = None
         link = antecedent and Link(antecedent, closed, mention.probability)
@@ -240,13 +258,19 @@ class Decoder:
         """Forget tokens that no later token can link to.
 
         That is a token whose shares are all below the threshold, as updates sum to at
-        most 1, and one with no share above a later token's, as shares shrink alike and
-        a tie goes to the later. An open mention's tokens don't count as later: its own
-        link goes past them. Beyond CAPACITY the weakest go, which may lose a link.
+        most 1, and one with no share above a later token's that the same mentions can
+        link to, as shares shrink alike and a tie goes to the later. An open mention's
+        tokens don't count as later: its own link goes past them. Beyond CAPACITY the
+        weakest go, which may lose a link.
         """
         n_closed = len(self.owners)
+        clusters = np.array([owner.cluster for owner in self.owners], dtype=np.int64)
+        genders = np.array([self.genders.get(c, 0) for c in clusters.tolist()])
+        alike = clusters[:, None] == clusters
+        alike |= (genders[:, None] == genders) & (genders > 0)
         strength = self.shares.max(axis=1, initial=0.0)  # (K,)
         below = np.all(self.shares[:, None] <= self.shares, axis=2)  # (K, K)
+        below[:n_closed, :n_closed] &= alike
         below[:n_closed, n_closed:] = False
         keep = (strength >= self.threshold) & ~np.triu(below, 1).any(axis=1)
         if keep.sum() > CAPACITY:
@@ -265,8 +289,8 @@ def decode(
 
     threshold (float): A token is in a mention, and a link counts, from here; except for
         pronouns, it must also be at least as likely as that the token is something new.
-        Where somebody is "he", the best link of a "she" to them doesn't count either.
-    kinds (Kinds): Each token's TokenKind (T,).
+        Links between different genders don't count.
+    kinds (Kinds): Each token's TokenKind and Gender (T,).
     singletons (bool): Keep mentions that nothing links to. There are many of them, so
         without they are let go of as soon as nothing can.
     """

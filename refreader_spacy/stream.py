@@ -29,7 +29,7 @@ from refreader_spacy.events import (
     MentionStored,
 )
 from refreader_spacy.held import HeldText, Part
-from refreader_spacy.lexicon import HYPHENS, token_kinds
+from refreader_spacy.lexicon import HYPHENS, said_of_name, token_kinds
 from refreader_spacy.model.fast import Documents, State
 from refreader_spacy.model.inference import (
     BLOCK,
@@ -101,6 +101,7 @@ class Stream:
         # Gates of a hyphen that is part of a word if another token follows
         self._late: Array | None = None  # (2, 1, M)
         self._glued = False  # nothing stands between the last token and the next
+        self._said = 0  # the gender of a name that the next token may go on with
         self._closed = False
 
     @property
@@ -182,7 +183,8 @@ class Stream:
         if self.watch is not None:
             self.watch(doc, reading)
         gates = np.stack((reading.update, reading.overwrite))  # (2, T, M)
-        kinds = token_kinds(doc)
+        kinds = token_kinds(doc, self._said)
+        self._said = said_of_name(doc, self._said)
         # A hyphen inside a word is ordinary, also where pieces meet
         glued = [self._glued, *(not token.space for token in tokens[-2:])]
         first, last = tokens[0], tokens[-1]
@@ -291,6 +293,7 @@ class Stream:
             "text": self._text.parts,
             "late": self._late,
             "glued": self._glued,
+            "said": self._said,
             "closed": self._closed,
         }
         try:
@@ -334,6 +337,7 @@ class Stream:
         self._first, self._n_chars = saved["first"], saved["n_chars"]
         self._text.parts = [Part(*part) for part in saved["text"]]
         self._late, self._glued = saved["late"], saved["glued"]
+        self._said = saved["said"]
         self._closed = saved["closed"]
 
 

@@ -21,8 +21,8 @@ def weights(
 
     For the maintainers of this package. Its default threshold is in component.py.
 
-    Example: refreader weights training/incremental/1/model-best
-    refreader_spacy/weights/en_gap_1
+    Example: refreader weights training/lm/2/model-best
+    refreader_spacy/weights/en_gap_2
     """
     nlp = spacy.load(model)
     reader = find_reader(nlp)

@@ -8,7 +8,10 @@ from hypothesis.extra.numpy import arrays
 
 from refreader_spacy.decode import (
     CAPACITY,
+    GENDER,
+    KIND,
     Decoder,
+    Gender,
     Mention,
     TokenKind,
     decode,
@@ -16,9 +19,8 @@ from refreader_spacy.decode import (
 )
 from refreader_spacy.model.types import Reading
 
-ORDINARY, ALONE, NEVER, HE, SHE, IT = TokenKind
-BY_ITSELF = {ALONE, HE, SHE, IT}
-CLASHES = [{HE, SHE}, {HE, IT}, {SHE, IT}]
+ORDINARY, ALONE, NEVER = TokenKind
+NONE, HE, SHE, IT = Gender
 THRESHOLDS = st.sampled_from([0.05, 0.25, 0.5, 0.75, 1.0])
 
 
@@ -46,7 +48,8 @@ def rough_readings(draw):
 
 
 def draw_kinds(data, n_tokens):
-    return data.draw(arrays(np.uint8, n_tokens, elements=st.sampled_from(TokenKind)))
+    kinds = [kind + gender for kind in TokenKind for gender in Gender]
+    return data.draw(arrays(np.uint8, n_tokens, elements=st.sampled_from(kinds)))
 
 
 def psi_by_hand(read):
@@ -62,11 +65,12 @@ def psi_by_hand(read):
 def decode_by_hand(read, threshold, kinds):
     """The definition, from all pairs of tokens: clusters of (start, end), and links."""
     psi = psi_by_hand(read)
+    kinds, genders = kinds & KIND, kinds & GENDER
     total = (read.update + read.overwrite).sum(axis=1)
     written = [t for t, e in enumerate(total) if e >= threshold and kinds[t] != NEVER]
     mentions, links = [], []  # lists of tokens; (probability, antecedent's number)
     owner = {}
-    clusters, genders = {}, {}
+    clusters = {}
 
     def best(j, earlier):
         i = max(earlier, key=lambda i: (psi[i, j], i), default=None)
@@ -77,11 +81,21 @@ def decode_by_hand(read, threshold, kinds):
             mention, cluster(links[mention][1]) if links[mention] else mention
         )
 
+    def gender(mention):
+        return next((genders[t] for t in mentions[mention] if genders[t]), NONE)
+
+    def agrees(earlier):
+        """Is the last mention of another gender than the first of that cluster?"""
+        closed = range(len(mentions) - 1)
+        known = [gender(m) for m in closed if cluster(m) == cluster(earlier)]
+        first = next((g for g in known if g), NONE)
+        return NONE in (first, gender(-1)) or first == gender(-1)
+
     for j in written:
         i = best(j, owner)
         continues = (
             j - 1 in owner
-            and not BY_ITSELF & {kinds[j - 1], kinds[j]}
+            and ALONE not in (kinds[j - 1], kinds[j])
             and psi[j - 1, j] >= threshold
             and (
                 owner[i] == owner[j - 1]
@@ -93,19 +107,15 @@ def decode_by_hand(read, threshold, kinds):
             links.append(None)
         mentions[-1].append(j)
         owner[j] = len(mentions) - 1
-        i = best(j, [t for t in owner if owner[t] != owner[j]])
+        if links[-1] and not agrees(links[-1][1]):
+            links[-1] = None
+        i = best(j, [t for t in owner if owner[t] != owner[j] and agrees(owner[t])])
         if (
             i is not None
-            and (
-                kinds[j] in BY_ITSELF
-                or psi[i, j] >= np.float64(read.overwrite[j]).sum()
-            )
+            and (kinds[j] == ALONE or psi[i, j] >= np.float64(read.overwrite[j]).sum())
             and (links[-1] is None or psi[i, j] > links[-1][0])
-            and {genders.get(cluster(owner[i])), kinds[j]} not in CLASHES
         ):
             links[-1] = (psi[i, j], owner[i])
-        if kinds[j] in {HE, SHE, IT}:
-            genders[cluster(owner[j])] = kinds[j]
 
     spans = [(tokens[0], tokens[-1] + 1) for tokens in mentions]
     together = {}
@@ -258,16 +268,18 @@ def test_memory_stays_bounded_whatever_is_read():
 
 
 @pytest.mark.parametrize(
-    ("kinds", "expected"),
+    ("genders", "expected"),
     [
-        ([ORDINARY, HE, SHE, HE], [[0, 1, 3], [2]]),
-        ([ORDINARY, HE, HE, ALONE], [[0, 1, 2, 3]]),
-        ([ORDINARY, IT, ALONE, SHE], [[0, 1, 2], [3]]),
+        ([NONE, HE, SHE, HE], [[0, 1, 3], [2]]),
+        ([NONE, HE, SHE, SHE], [[0, 1], [2, 3]]),
+        ([NONE, HE, HE, NONE], [[0, 1, 2, 3]]),
+        ([SHE, IT, NONE, HE], [[0, 2], [1], [3]]),
     ],
 )
-def test_nobody_is_he_and_she(kinds, expected):
+def test_nobody_is_he_and_she(genders, expected):
     """All tokens go to one cell, and each is linked best to the first."""
     update = [[0.0], [0.9], [0.8], [0.7]]
     overwrite = [[1.0], [0.0], [0.0], [0.0]]
-    found = decode(reading(update, overwrite), 0.1, np.uint8(kinds))
+    kinds = np.uint8(genders) + ALONE
+    found = decode(reading(update, overwrite), 0.1, kinds)
     assert [[m.start for m in c.mentions] for c in found] == expected
