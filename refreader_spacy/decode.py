@@ -21,10 +21,14 @@ BLOCK = 4096  # tokens that `decode` looks at together
 
 Floats = NDArray[np.float64]
 Kinds = NDArray[np.uint8]
+Numbers = NDArray[np.int64]
 
 
 class TokenKind(IntEnum):
-    """What a token may be to a mention: one of these, plus a Gender if it has one."""
+    """What a token may be to a mention: one of these, plus what else is known of it.
+
+    That is a Gender, and NAME for what may be a part of a name.
+    """
 
     ORDINARY = 0
     ALONE = 1  # a mention by itself, such as a pronoun: "gave Mary his book"
@@ -40,7 +44,8 @@ class Gender(IntEnum):
     IT = 12
 
 
-KIND, GENDER = np.uint8(3), np.uint8(12)  # bits
+KIND, GENDER, NAME = np.uint8(3), np.uint8(12), np.uint8(16)  # bits
+LONGEST = 8  # words that a name has at most; then another begins
 
 
 class Mention(NamedTuple):
@@ -82,6 +87,7 @@ class OpenMention:
     antecedent: Mention | None = None
     probability: float = 0.0
     gender: int = Gender.NONE
+    is_name: bool = False  # as its last token is
 
 
 class Decoder:
@@ -97,6 +103,7 @@ class Decoder:
         self.position = 0
         self.n_clusters = 0
         self.open: OpenMention | None = None
+        self.name: int | None = None  # where the name began that the last token is in
         # What a remembered token is in; an open mention's tokens come last, without
         self.owners: list[Mention] = []
         self.genders: dict[int, int] = {}  # of clusters that have one
@@ -112,6 +119,14 @@ class Decoder:
             joined.add(self.open.antecedent.cluster)
         return joined
 
+    @property
+    def needed(self) -> int:
+        """The first token that a mention which hasn't ended may begin with."""
+        first = self.position
+        if self.name is not None:
+            first -= (first - self.name) % LONGEST
+        return first if self.open is None else min(first, self.open.start)
+
     def _agree(self, mention: OpenMention, earlier: Mention) -> bool:
         """Can both be about the same?"""
         gender = mention.gender
@@ -121,8 +136,10 @@ class Decoder:
         """Go on with a block of tokens; the mentions that have ended by its last one.
 
         update, overwrite (Array): Gates (n, M), together at most 1 per token.
-        kinds (Kinds): The tokens' TokenKind and Gender (n,).
+        kinds (Kinds): The tokens' TokenKind and what else is known of them (n,).
         """
+        is_name = (kinds & NAME) > 0
+        starts, ends = self._names(is_name)
         kinds, genders = kinds & KIND, kinds & GENDER
         added = update.astype(np.float64)
         written = added + overwrite  # (n, M)
@@ -142,18 +159,45 @@ class Decoder:
             some = tokens[start:stop]
             alone = kinds[some] == TokenKind.ALONE
             found += self._write(
-                (self.position + some).tolist(),
                 self._links(added[some], written[some], lefts[start:stop]),
                 # A name that is rather somebody new links to nothing; pronouns never
                 np.where(alone, 0.0, (written - added)[some].sum(axis=1)).tolist(),
                 alone.tolist(),
                 genders[some].tolist(),
+                list(
+                    zip(
+                        *(x[some].tolist() for x in (starts, ends, is_name)),
+                        strict=True,
+                    )
+                ),
             )
             start = stop
         self.position += len(kinds)
         if self.open is not None and self.open.end < self.position:
             found.append(self._close(self.open, len(self.shares)))
         return found
+
+    def _names(self, is_name: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
+        """Where each token's name starts and ends, as far as it is read; each (n,).
+
+        A token that is in no name is taken for one of a single word. The open mention
+        goes on if it is a name that does.
+        """
+        numbers = self.position + np.arange(len(is_name))
+        if not len(numbers):
+            return numbers, numbers
+        begins = is_name & ~np.r_[self.name is not None, is_name[:-1]]
+        first = np.maximum.accumulate(np.where(begins, numbers, -1))
+        if self.name is not None:
+            first[first < 0] = self.name
+        self.name = int(first[-1]) if is_name[-1] else None
+        starts = np.where(is_name, numbers - (numbers - first) % LONGEST, numbers)
+        over = np.r_[np.flatnonzero(~is_name), len(is_name)]
+        stops = self.position + over[np.searchsorted(over, np.arange(len(is_name)))]
+        ends = np.where(is_name, np.minimum(stops, starts + LONGEST), numbers + 1)
+        if self.open and self.open.end == self.position > starts[0]:
+            self.open.end = int(ends[0])
+        return starts, ends
 
     def finish(self) -> list[Found]:
         """The text ends here: the mention that was still open, if any."""
@@ -184,30 +228,43 @@ class Decoder:
 
     def _write(
         self,
-        tokens: list[int],
         links: Floats,
         new: list[float],
         alone: list[bool],
         genders: list[int],
+        names: list[tuple[int, int, bool]],
     ) -> Iterator[Found]:
-        """Decide token by token what is one mention, and what it links to."""
+        """Decide token by token what is one mention, and what it links to.
+
+        A mention has a name as a whole, whichever of its words were written.
+
+        names (list[tuple[int, int, bool]]): Start and end of each token's name, and
+            whether it is one.
+        """
         _, n_shares = links.shape
-        n_before = n_shares - len(tokens)
-        steps = np.arange(len(tokens))
+        n_before = n_shares - len(names)
+        steps = np.arange(len(names))
         bests = latest_argmax(links)
         highest = links[steps, bests].tolist()
         previous = links[steps, n_before + steps - 1].tolist()
-        for step, (token, best) in enumerate(zip(tokens, bests.tolist(), strict=True)):
+        for step, best in enumerate(bests.tolist()):
+            start, end, is_name = names[step]
             probability = highest[step]
             if self.open is not None and (
-                alone[step]
-                or self.open.end < token
-                or previous[step] < self.threshold
-                or not self._continues(self.open, best)
+                self.open.end < start
+                or (
+                    self.open.end == start
+                    and (
+                        alone[step]
+                        or self.open.is_name
+                        or previous[step] < self.threshold
+                        or not self._continues(self.open, best)
+                    )
+                )
             ):
                 yield self._close(self.open, n_before + step)
-            mention = self.open = self.open or OpenMention(token, token)
-            mention.end = token + 1
+            mention = self.open = self.open or OpenMention(start, start)
+            mention.end, mention.is_name = end, is_name
             if genders[step] and not mention.gender:
                 mention.gender = genders[step]
                 if mention.antecedent and not self._agree(mention, mention.antecedent):
@@ -290,7 +347,7 @@ def decode(
     threshold (float): A token is in a mention, and a link counts, from here; except for
         pronouns, it must also be at least as likely as that the token is something new.
         Links between different genders don't count.
-    kinds (Kinds): Each token's TokenKind and Gender (T,).
+    kinds (Kinds): Each token's TokenKind and what else is known of it (T,).
     singletons (bool): Keep mentions that nothing links to. There are many of them, so
         without they are let go of as soon as nothing can.
     """

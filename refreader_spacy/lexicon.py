@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.resources import files
 
 import numpy as np
-from spacy.lexeme import Lexeme
+from spacy.lang.en.stop_words import STOP_WORDS
+from spacy.lang.lex_attrs import is_punct
 from spacy.tokens import Doc
 
-from refreader_spacy.decode import KIND, Gender, Kinds, TokenKind
+from refreader_spacy.decode import NAME, Gender, Kinds, TokenKind
 
 
 def words(text: str) -> frozenset[str]:
@@ -34,10 +34,6 @@ GENDERS = {
     **dict.fromkeys(words("she her hers herself"), Gender.SHE),
     **dict.fromkeys(words("it its itself"), Gender.IT),
 }
-TITLES = {
-    **dict.fromkeys(words("Mr. Mr Sir"), Gender.HE),
-    **dict.fromkeys(words("Mrs. Mrs Ms. Ms Miss"), Gender.SHE),
-}
 
 DETERMINERS = words(
     "a an the this that these those some any each every no both all another"
@@ -51,90 +47,112 @@ AFTER_OBJECTS = words(
     "did does again too there here then now once alone away today yesterday tomorrow"
 )
 CLITICS = frozenset({"'s", "’s"})  # noqa: RUF001
+INSIDE = np.uint8(TokenKind.ORDINARY + NAME)  # what a hyphen inside a word is
 HYPHENS = frozenset({"-", "‐", "‑"})  # noqa: RUF001
 
 
-def token_kinds(doc: Doc, before: int = Gender.NONE) -> Kinds:
-    """Each token's TokenKind, and its Gender if it has one (T,).
+# Of words, beside the bits of a token's kind: a hyphen, a given name or title
+HYPHEN, GIVEN_HE, GIVEN_SHE = np.uint8(32), np.uint8(64), np.uint8(128)
+GIVEN = GIVEN_HE | GIVEN_SHE
+OF_TOKENS = np.uint8(31)
+N_KNOWN = 2**17  # words whose kinds are kept
 
-    A hyphen inside a word is as ordinary as its neighbours: "Jean-Paul" is one name.
+_known: dict[int, int] = {}  # by spaCy's number of the word, which is its hash
+
+
+def token_kinds(doc: Doc, before: int = Gender.NONE) -> Kinds:
+    """Each token's TokenKind, and what else is known of it (T,).
+
+    Capitalised words may be parts of a name, unless they are known for something else.
+    A hyphen inside a word may be one too: "Jean-Paul" is one name. "John Smith" and
+    "Mr. Jones" are of a gender from their second word on, as "John" by itself may be a
+    surname; women's names hardly ever are.
 
     before (int): What was said of a name that the Doc may go on with.
     """
-    orths, spaces = doc.to_array(["ORTH", "SPACY"]).T
-    words, word_of_token = np.unique(orths, return_inverse=True)
-    lexemes = [doc.vocab[word] for word in words]
-    kinds = np.array([word_kind(lexeme) for lexeme in lexemes], dtype=np.uint8)
-    hyphens = np.array([lexeme.text in HYPHENS for lexeme in lexemes], dtype=bool)
-    kinds, hyphens = kinds[word_of_token], hyphens[word_of_token]
-    inside = np.zeros(len(doc), dtype=bool)
-    inside[1:-1] = (spaces[:-2] == 0) & (spaces[1:-1] == 0)
-    kinds[hyphens & inside] = TokenKind.ORDINARY
-    capitals = np.array([is_capital(lexeme) for lexeme in lexemes], dtype=bool)
-    capitals = capitals[word_of_token] & ((kinds & KIND) == TokenKind.ORDINARY)
-    for i, gender, _ in _names(doc, np.flatnonzero(capitals).tolist(), before):
-        kinds[i] |= gender
+    kinds, spaces = _word_kinds(doc)
+    given = np.flatnonzero(kinds & GIVEN).tolist()
+    hyphens = np.flatnonzero(kinds & HYPHEN)
+    if given or before:
+        _spread(kinds, given, before)
+    kinds &= OF_TOKENS
+    inside = hyphens[(hyphens > 0) & (hyphens < len(doc) - 1)]
+    inside = inside[(spaces[inside - 1] == 0) & (spaces[inside] == 0)]
+    kinds[inside] = INSIDE
     return kinds
 
 
 def said_of_name(doc: Doc, before: int = Gender.NONE) -> int:
     """What was said of the name that the Doc ends with, for the next to go on with."""
-    start = len(doc)
-    while start and is_name(doc.vocab[doc[start - 1].orth]):
+    kinds, _ = _word_kinds(doc)
+    start = len(kinds)
+    while start and kinds[start - 1] & NAME:
         start -= 1
-    for _, _, said in _names(doc, range(start, len(doc)), 0 if start else before):
-        before = said
-    return before if start < len(doc) or not len(doc) else Gender.NONE
+    if start:
+        before = Gender.NONE
+    given = kinds[start:][(kinds[start:] & GIVEN) > 0]
+    return before or (_gender(int(given[0])) if len(given) else Gender.NONE)
 
 
-def _names(
-    doc: Doc, capitals: Iterable[int], before: int
-) -> Iterator[tuple[int, int, int]]:
-    """Of each capitalised word: its number, its gender, and that of what may follow.
-
-    "John Smith" and "Mr. Jones" are of a gender from their second word on, as "John" by
-    itself may be a surname; women's names hardly ever are.
-    """
-    said, last = before, -1
-    for i in capitals:
-        if i != last + 1:
-            said = Gender.NONE
-        last = i
-        own = given_names().get(doc[i].text, Gender.NONE)
-        alone = own if own == Gender.SHE else Gender.NONE
-        yield i, said or alone, said or own
-        said = said or own
+def _word_kinds(doc: Doc) -> tuple[Kinds, Kinds]:
+    """What is known of each word, wherever it stands, and the spaces behind them."""
+    orths, spaces = doc.to_array(["ORTH", "SPACY"]).T
+    numbers = orths.tolist()
+    try:
+        found = [_known[number] for number in numbers]
+    except KeyError:
+        if len(_known) > N_KNOWN:
+            _known.clear()
+        strings = doc.vocab.strings
+        _known.update((n, word_kind(strings[n])) for n in {*numbers} - _known.keys())
+        found = [_known[number] for number in numbers]
+    return np.array(found, dtype=np.uint8), spaces
 
 
-def is_capital(word: Lexeme) -> bool:
-    return word.text[:1].isupper()
+def _spread(kinds: Kinds, given: list[int], before: int) -> None:
+    """Give the words of a name the gender of the first that has one, in place."""
+    done = -1
+    names = ((kinds & NAME) > 0).tolist()
+    starts = [(i, _gender(int(kinds[i]))) for i in given]
+    if before:
+        starts.insert(0, (-1, before))
+    for i, gender in starts:
+        if i < done:
+            continue
+        if i >= 0 and gender == Gender.SHE:
+            kinds[i] |= gender
+        done = i + 1
+        while done < len(names) and names[done]:
+            kinds[done] |= gender
+            done += 1
 
 
-def is_name(word: Lexeme) -> bool:
-    """Can it be a part of a name?"""
-    return is_capital(word) and word_kind(word) == TokenKind.ORDINARY
+def _gender(kind: int) -> int:
+    return Gender.SHE if kind & GIVEN_SHE else Gender.HE
 
 
-def word_kind(word: Lexeme) -> int:
-    """What a word may be to a mention, wherever it stands."""
-    lower = word.lower_
-    if word.is_punct or word.is_space or lower in CLITICS:
-        return TokenKind.NEVER
+def word_kind(word: str) -> int:
+    """What a word may be to a mention, and bits for what else is known of it."""
+    lower = word.lower()
+    if is_punct(word) or word.isspace() or lower in CLITICS:
+        return int(TokenKind.NEVER + (HYPHEN if word in HYPHENS else 0))
     if lower in PRONOUNS:
-        return TokenKind.ALONE + GENDERS.get(lower, Gender.NONE)
-    return TokenKind.ORDINARY
+        return int(TokenKind.ALONE + GENDERS.get(lower, Gender.NONE))
+    # "The" or "When" are capitalised too at the beginning of a sentence
+    if not word[:1].isupper() or lower in STOP_WORDS:
+        return int(TokenKind.ORDINARY)
+    return int(NAME | given_names().get(word, np.uint8(0)))
 
 
 @lru_cache
-def given_names() -> dict[str, Gender]:
+def given_names() -> dict[str, np.uint8]:
     """First names whose bearers in the biographies are all but always of one gender.
 
     Without those that are places as well; and titles.
     """
     text = (files("refreader_spacy") / "given_names.json").read_text("utf8")
-    listed = {
-        name: Gender[gender.upper()]
-        for gender, names in json.loads(text).items()
-        for name in names.split()
+    listed = {k: frozenset(v.split()) for k, v in json.loads(text).items()}
+    return {
+        **dict.fromkeys(listed["he"] | words("Mr. Mr Sir"), GIVEN_HE),
+        **dict.fromkeys(listed["she"] | words("Mrs. Mrs Ms. Ms Miss"), GIVEN_SHE),
     }
-    return listed | TITLES

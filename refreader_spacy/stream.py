@@ -29,7 +29,7 @@ from refreader_spacy.events import (
     MentionStored,
 )
 from refreader_spacy.held import HeldText, Part
-from refreader_spacy.lexicon import HYPHENS, said_of_name, token_kinds
+from refreader_spacy.lexicon import HYPHENS, INSIDE, said_of_name, token_kinds
 from refreader_spacy.model.fast import Documents, State
 from refreader_spacy.model.inference import (
     BLOCK,
@@ -189,10 +189,10 @@ class Stream:
         glued = [self._glued, *(not token.space for token in tokens[-2:])]
         first, last = tokens[0], tokens[-1]
         if len(tokens) > 1 and first.text in HYPHENS and glued[0] and not first.space:
-            kinds[0] = TokenKind.ORDINARY
+            kinds[0] = INSIDE
         if self._late is not None:
             gates = np.concatenate((self._late, gates), axis=1)
-            kinds = np.concatenate(([TokenKind.ORDINARY], kinds)).astype(np.uint8)
+            kinds = np.concatenate(([INSIDE], kinds)).astype(np.uint8)
             self._late = None
         if last.text in HYPHENS and glued[-2] and glued[-1]:
             self._late = gates[:, -1:]
@@ -214,9 +214,7 @@ class Stream:
             if self._decoder.position % TIDY == 0:
                 yield from self._let_go()
             start = stop
-        is_open = self._decoder.open
-        needed = self._decoder.position if is_open is None else is_open.start
-        while self._first < needed:
+        while self._first < self._decoder.needed:
             self._tokens.popleft()
             self._first += 1
 
@@ -280,6 +278,7 @@ class Stream:
                 "position": decoder.position,
                 "n_clusters": decoder.n_clusters,
                 "open": decoder.open and asdict(decoder.open),
+                "name": decoder.name,
                 "owners": decoder.owners,
                 "genders": list(decoder.genders.items()),
                 "shares": decoder.shares,
@@ -344,6 +343,7 @@ class Stream:
 def _decoder(saved: dict[str, Any]) -> Decoder:
     decoder = Decoder(len(saved["left"]), saved["threshold"])
     decoder.position, decoder.n_clusters = saved["position"], saved["n_clusters"]
+    decoder.name = saved["name"]
     if saved["open"] is not None:
         antecedent = saved["open"].pop("antecedent")
         decoder.open = OpenMention(**saved["open"])

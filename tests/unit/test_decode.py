@@ -10,6 +10,8 @@ from refreader_spacy.decode import (
     CAPACITY,
     GENDER,
     KIND,
+    LONGEST,
+    NAME,
     Decoder,
     Gender,
     Mention,
@@ -49,6 +51,7 @@ def rough_readings(draw):
 
 def draw_kinds(data, n_tokens):
     kinds = [kind + gender for kind in TokenKind for gender in Gender]
+    kinds += [NAME + gender for gender in Gender] * 2
     return data.draw(arrays(np.uint8, n_tokens, elements=st.sampled_from(kinds)))
 
 
@@ -62,9 +65,25 @@ def psi_by_hand(read):
     return psi
 
 
+def names_by_hand(is_name):
+    """From where to where the name goes that each token is in."""
+    names = []
+    for t in range(len(is_name)):
+        first = last = t
+        while is_name[t] and first and is_name[first - 1]:
+            first -= 1
+        while is_name[t] and last + 1 < len(is_name) and is_name[last + 1]:
+            last += 1
+        first += (t - first) // LONGEST * LONGEST
+        names.append((first, min(last, first + LONGEST - 1) + 1))
+    return names
+
+
 def decode_by_hand(read, threshold, kinds):
     """The definition, from all pairs of tokens: clusters of (start, end), and links."""
     psi = psi_by_hand(read)
+    is_name = set(np.flatnonzero(kinds & NAME))
+    names = names_by_hand(kinds & NAME)
     kinds, genders = kinds & KIND, kinds & GENDER
     total = (read.update + read.overwrite).sum(axis=1)
     written = [t for t, e in enumerate(total) if e >= threshold and kinds[t] != NEVER]
@@ -93,10 +112,12 @@ def decode_by_hand(read, threshold, kinds):
 
     for j in written:
         i = best(j, owner)
-        continues = (
-            j - 1 in owner
-            and ALONE not in (kinds[j - 1], kinds[j])
-            and psi[j - 1, j] >= threshold
+        start, _ = names[j]
+        continues = any(t in owner for t in range(start, j)) or (
+            start - 1 in owner
+            and start - 1 not in is_name
+            and ALONE not in (kinds[start - 1], kinds[j])
+            and psi[start - 1, j] >= threshold
             and (
                 owner[i] == owner[j - 1]
                 or (links[-1] and cluster(links[-1][1]) == cluster(owner[i]))
@@ -117,7 +138,7 @@ def decode_by_hand(read, threshold, kinds):
         ):
             links[-1] = (psi[i, j], owner[i])
 
-    spans = [(tokens[0], tokens[-1] + 1) for tokens in mentions]
+    spans = [(names[tokens[0]][0], names[tokens[-1]][1]) for tokens in mentions]
     together = {}
     for number, span in enumerate(spans):
         together.setdefault(cluster(number), []).append(span)
@@ -283,3 +304,13 @@ def test_nobody_is_he_and_she(genders, expected):
     kinds = np.uint8(genders) + ALONE
     found = decode(reading(update, overwrite), 0.1, kinds)
     assert [[m.start for m in c.mentions] for c in found] == expected
+
+
+def test_a_name_is_one_mention_whichever_words_are_written():
+    """Of "old Ann May Lee met her", only "May" and "her" are."""
+    update, overwrite = np.zeros((6, 1)), np.zeros((6, 1))
+    overwrite[2], update[5] = 1.0, 0.9
+    kinds = np.uint8([0, NAME, NAME, NAME, 0, ALONE])
+    for cuts in ([], [2], [3], [1, 2, 3, 4, 5]):
+        found = decode_pieces(reading(update, overwrite), 0.1, kinds, cuts)
+        assert [[m[:2] for m in c.mentions] for c in found] == [[(1, 4), (5, 6)]]
