@@ -37,7 +37,8 @@ def test_mentions_say_where_they_are_and_what_their_piece_said(pipe):
 
 def test_links_name_mentions_of_one_entity(pipe):
     links = of_kind(
-        LinkMade, events_of(pipe.stream(), ["Bo told Bo Lee that he was late, and he was."])
+        LinkMade,
+        events_of(pipe.stream(), ["Bo told Bo Lee that he was late, and he was."]),
     )
     assert links
     for antecedent, anaphor, probability in links:
