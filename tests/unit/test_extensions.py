@@ -243,6 +243,8 @@ def test_names_are_free_until_a_reader_is_made() -> None:
 
 def test_encoders_of_other_packages_are_kept_and_not_searched_for_again(monkeypatch):
     registry = srsly.msgpack_encoders
+    monkeypatch.setattr(registry, "kept", None, raising=False)
+    monkeypatch.setattr(registry, "__class__", catalogue.Registry)
     known = registry.get_all()
     monkeypatch.setattr(catalogue, "REGISTRY", dict(catalogue.REGISTRY))
     monkeypatch.setattr(registry, "entry_points", True)
@@ -250,3 +252,8 @@ def test_encoders_of_other_packages_are_kept_and_not_searched_for_again(monkeypa
     register_extensions()
     assert not registry.entry_points
     assert registry.get_all() == {**known, "theirs": len}
+    assert registry.get_all() is registry.get_all()
+    registry.register("later", func=max)
+    registry.register("last")(min)
+    found = {**known, "theirs": len, "later": max, "last": min}
+    assert registry.get_all() == found
