@@ -139,7 +139,7 @@ class Decoder:
         kinds (Kinds): The tokens' TokenKind and what else is known of them (n,).
         """
         is_name = (kinds & NAME) > 0
-        starts, ends = self._names(is_name)
+        names = np.stack((*self._names(is_name), is_name), axis=1)  # (n, 3)
         kinds, genders = kinds & KIND, kinds & GENDER
         added = update.astype(np.float64)
         written = added + overwrite  # (n, M)
@@ -164,12 +164,7 @@ class Decoder:
                 np.where(alone, 0.0, (written - added)[some].sum(axis=1)).tolist(),
                 alone.tolist(),
                 genders[some].tolist(),
-                list(
-                    zip(
-                        *(x[some].tolist() for x in (starts, ends, is_name)),
-                        strict=True,
-                    )
-                ),
+                names[some].tolist(),
             )
             start = stop
         self.position += len(kinds)
@@ -232,13 +227,13 @@ class Decoder:
         new: list[float],
         alone: list[bool],
         genders: list[int],
-        names: list[tuple[int, int, bool]],
+        names: list[tuple[int, int, int]],
     ) -> Iterator[Found]:
         """Decide token by token what is one mention, and what it links to.
 
         A mention has a name as a whole, whichever of its words were written.
 
-        names (list[tuple[int, int, bool]]): Start and end of each token's name, and
+        names (list[tuple[int, int, int]]): Start and end of each token's name, and
             whether it is one.
         """
         _, n_shares = links.shape
@@ -264,7 +259,7 @@ class Decoder:
             ):
                 yield self._close(self.open, n_before + step)
             mention = self.open = self.open or OpenMention(start, start)
-            mention.end, mention.is_name = end, is_name
+            mention.end, mention.is_name = end, bool(is_name)
             if genders[step] and not mention.gender:
                 mention.gender = genders[step]
                 if mention.antecedent and not self._agree(mention, mention.antecedent):

@@ -49,8 +49,6 @@ AFTER_OBJECTS = words(
 CLITICS = frozenset({"'s", "’s"})  # noqa: RUF001
 INSIDE = np.uint8(TokenKind.ORDINARY + NAME)  # what a hyphen inside a word is
 HYPHENS = frozenset({"-", "‐", "‑"})  # noqa: RUF001
-
-
 # Of words, beside the bits of a token's kind: a hyphen, a given name or title
 HYPHEN, GIVEN_HE, GIVEN_SHE = np.uint8(32), np.uint8(64), np.uint8(128)
 GIVEN = GIVEN_HE | GIVEN_SHE
@@ -101,11 +99,12 @@ def _word_kinds(doc: Doc) -> tuple[Kinds, Kinds]:
     try:
         found = [_known[number] for number in numbers]
     except KeyError:
+        strings = doc.vocab.strings
+        kinds = {number: word_kind(strings[number]) for number in {*numbers}}
         if len(_known) > N_KNOWN:
             _known.clear()
-        strings = doc.vocab.strings
-        _known.update((n, word_kind(strings[n])) for n in {*numbers} - _known.keys())
-        found = [_known[number] for number in numbers]
+        _known.update(kinds)
+        found = [kinds[number] for number in numbers]
     return np.array(found, dtype=np.uint8), spaces
 
 
