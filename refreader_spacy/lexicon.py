@@ -7,7 +7,6 @@ from functools import lru_cache
 from importlib.resources import files
 
 import numpy as np
-from spacy.lang.en.stop_words import STOP_WORDS
 from spacy.lang.lex_attrs import is_punct
 from spacy.tokens import Doc
 
@@ -138,9 +137,18 @@ def word_kind(word: str) -> int:
     if lower in PRONOUNS:
         return int(TokenKind.ALONE + GENDERS.get(lower, Gender.NONE))
     # "The" or "When" are capitalised too at the beginning of a sentence
-    if not word[:1].isupper() or lower in STOP_WORDS:
+    if not word[:1].isupper() or lower in stop_words():
         return int(TokenKind.ORDINARY)
     return int(NAME | given_names().get(word, np.uint8(0)))
+
+
+@lru_cache
+def stop_words() -> set[str]:
+    """Not imported before they are needed: spaCy's English would come before the pipe,
+    and then not know of it."""
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return STOP_WORDS
 
 
 @lru_cache

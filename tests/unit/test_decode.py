@@ -215,7 +215,8 @@ def test_links_have_the_probability_that_the_reading_gives(read, threshold, data
                 for i in range(antecedent.start, antecedent.end)
                 for j in range(anaphor.start, anaphor.end)
             ]
-            assert max(pairs) == pytest.approx(probability, rel=1e-4, abs=1e-6)
+            close = pytest.approx(probability, rel=1e-4, abs=1e-6)
+            assert any(pair == close for pair in pairs)
 
 
 # Each token is written as a letter per cell: o overwrites it, u updates it.
