@@ -215,7 +215,7 @@ def whole_novel(nlp: Language, novel: str) -> dict[str, Any]:
     for size in [*(size for size in PREFIXES if size < n_words), n_words]:
         doc = nlp.make_doc(prefix(novel, size))
         before = forget_peak()
-        taken = seconds(lambda doc=doc: pipe(doc), repeat=3 if size < 10_000 else 1)
+        taken = seconds(lambda doc=doc: pipe(doc))
         peak = peak_mb() - before
         per_word[size] = 1e6 * taken / size
     return {
