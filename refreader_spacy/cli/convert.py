@@ -44,6 +44,8 @@ def convert(
     Example: refreader convert litbank -o corpus/litbank.spacy --part train --window 150
     """
     files = chosen(found_files(inputs), part)
+    if not files:
+        raise ValueError(Errors.R358.format(part=part))
     nlp, docs = spacy.blank("en"), DocBin()
     n_documents = n_mentions = 0
     for file in progress(files, "Converting", len(files)):

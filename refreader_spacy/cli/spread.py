@@ -44,6 +44,6 @@ def spread(
             waiting.extend(pool.submit(work, piece) for piece in islice(left, 1))
             yield result
     except BrokenProcessPool as e:
-        raise RuntimeError(Errors.R233.format(n_process=n_process)) from e
+        raise ChildProcessError(Errors.R233.format(n_process=n_process)) from e
     finally:
         pool.shutdown(cancel_futures=True)

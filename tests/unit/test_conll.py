@@ -117,6 +117,16 @@ def test_the_command_converts_a_part_of_a_folder(tmp_path):
     assert words["all"] == [f"w{i}" for i in range(10)]
 
 
+def test_a_part_of_too_few_files_is_said(file, tmp_path):
+    output = tmp_path / "o.spacy"
+    result = CliRunner().invoke(
+        app, ["convert", str(file), "-o", str(output), "--part", "train"]
+    )
+    assert result.exit_code == 1
+    assert "R358" in result.output
+    assert not output.exists()
+
+
 @pytest.mark.parametrize(
     ("name", "code"), [("missing", "R357"), (".", "R356")], ids=["missing", "empty"]
 )

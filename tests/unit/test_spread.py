@@ -53,5 +53,5 @@ def test_what_goes_wrong_elsewhere_is_said_here():
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
 def test_a_killed_process_is_a_clear_error():
     results = spread(partial(die), range(50), 2, prepare)
-    with pytest.raises(RuntimeError, match=r"R233.*--resume"):
+    with pytest.raises(ChildProcessError, match=r"R233.*--resume"):
         list(results)
