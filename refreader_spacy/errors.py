@@ -452,7 +452,7 @@ class Errors(metaclass=ErrorsWithCodes):
     R356 = "There are no files that end in 'conll' in {paths}. Check the path."
     R357 = "There is no {path}. Give CoNLL-2012 files, or a folder of them."
     R358 = (
-        "There are too few files for a --part {part}: of ten, the first is for testing, "
-        "the second for development, and the rest for training. Give more, or leave it "
-        "out."
+        "There are too few files for --part {part}: of ten, the first is for testing, "
+        "the second for development, and the rest for training. Give more files, or "
+        "leave it out."
     )
