@@ -15,6 +15,7 @@ from refreader_spacy.cli.convert import convert
 from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
+from refreader_spacy.cli.names import names
 from refreader_spacy.cli.pages import pages
 from refreader_spacy.cli.perplexity import perplexity
 from refreader_spacy.cli.pretrain import pretrain
@@ -72,6 +73,7 @@ for command in (
     compare,
     table,
     weights,
+    names,
 ):
     app.command()(command)
 # Settings of their config may be given as well, as to `spacy train`.

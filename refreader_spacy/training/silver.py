@@ -114,14 +114,19 @@ def read_articles(path: Path) -> Iterator[Article]:
         yield article
 
 
-def given_names(articles: Iterable[Article]) -> dict[str, Gender]:
-    """First names whose gender the articles about their bearers agree on."""
+def given_names(
+    articles: Iterable[Article], *, least: int = 2, clear: int = CLEAR
+) -> dict[str, Gender]:
+    """First names whose gender the articles about their bearers agree on.
+
+    least, clear (int): So many bearers must have it, and outnumber the others by this.
+    """
     counts: dict[str, Counter[str]] = {}
     for article in articles:
         gender = article.gender()
         if gender and article.names:
             counts.setdefault(article.names[0], Counter())[gender] += 1
-    genders = {name: _clear(n["M"], n["F"], least=2) for name, n in counts.items()}
+    genders = {name: _clear(n["M"], n["F"], least, clear) for name, n in counts.items()}
     return {name: g for name, g in genders.items() if g and name not in NOT_A_NAME}
 
 
@@ -280,9 +285,11 @@ def _names(words: list[str]) -> Iterator[Place]:
             start = None
 
 
-def _clear(masculine: int, feminine: int, least: int = 3) -> Gender | None:
-    if masculine >= least and masculine > CLEAR * feminine:
+def _clear(
+    masculine: int, feminine: int, least: int = 3, clear: int = CLEAR
+) -> Gender | None:
+    if masculine >= least and masculine > clear * feminine:
         return "M"
-    if feminine >= least and feminine > CLEAR * masculine:
+    if feminine >= least and feminine > clear * masculine:
         return "F"
     return None

@@ -1,9 +1,12 @@
+import json
 import lzma
 from pathlib import Path
 
 import pytest
 from spacy.language import Language
+from typer.testing import CliRunner
 
+from refreader_spacy.cli import app
 from refreader_spacy.training.gold import UNSURE
 from refreader_spacy.training.silver import (
     Article,
@@ -103,3 +106,25 @@ def test_half_of_the_men_become_women_names_and_all(nlp: Language) -> None:
         words = {word.lower() for word in example.words}
         assert not words & {"he", "him", "his", "brother", "otto", "karl"}
         assert words & {"edda", "greta"}
+
+
+def test_names_of_one_gender_are_listed(tmp_path: Path) -> None:
+    lives = [
+        ("Edda", "She", 3),
+        ("Otto", "He", 3),
+        ("Kim", "She", 3),
+        ("Rare", "He", 1),
+    ]
+    lives += [("Kim", "He", 1), ("Paris", "She", 3)]
+    text = "".join(
+        f"= {name} Holt =\n{pronoun} ran. {pronoun} sang. {pronoun} slept.\n\n"
+        for name, pronoun, n in lives
+        for _ in range(n)
+    )
+    (tmp_path / "lives.txt").write_text(text, "utf8")
+    output = tmp_path / "names.json"
+    result = CliRunner().invoke(
+        app, ["names", str(tmp_path / "lives.txt"), "-o", str(output)]
+    )
+    assert result.exit_code == 0, result.output
+    assert json.loads(output.read_text("utf8")) == {"he": "Otto", "she": "Edda"}
