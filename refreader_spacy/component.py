@@ -26,6 +26,7 @@ from refreader_spacy.extensions import (
 )
 from refreader_spacy.lexicon import token_kinds
 from refreader_spacy.model.inference import lookahead, read_docs
+from refreader_spacy.model.names.says import Said
 from refreader_spacy.model.types import Reading
 from refreader_spacy.training.gold import LossWeights, gold_groups, gold_links
 from refreader_spacy.training.loss import coreference_loss
@@ -198,6 +199,15 @@ class RefReader(TrainablePipe):
         self, examples: Iterable[Example], readings: list[Reading]
     ) -> tuple[float, list[Reading]]:
         """The loss of link probabilities against gold clusters, and its gradient."""
+        examples = list(examples)
+        if readings and isinstance(readings[0], Said):
+            from refreader_spacy.model.names.lesson import lesson_loss, lesson_of
+
+            lessons = [
+                lesson_of(example, self.spans_prefix, said.n_cells)
+                for example, said in zip(examples, readings, strict=True)
+            ]
+            return lesson_loss(readings, lessons)
         golds = [
             gold_links(example, self.spans_prefix, self.loss_weights)
             for example in examples

@@ -30,7 +30,6 @@ from refreader_spacy.events import (
 )
 from refreader_spacy.held import HeldText, Part
 from refreader_spacy.lexicon import HYPHENS, INSIDE, said_of_name, token_kinds
-from refreader_spacy.model.fast import Documents, State
 from refreader_spacy.model.inference import (
     BLOCK,
     ReaderModel,
@@ -264,7 +263,7 @@ class Stream:
         weights = weights_of(self.pipe.model)
         if weights is None:
             raise ValueError(Errors.R253.format(name=self.pipe.name))
-        self._reader = Documents(weights, state)
+        self._reader = weights.documents(state)
 
     def to_bytes(self) -> bytes:
         """Everything but the pipe: `from_bytes` goes on from here."""
@@ -319,7 +318,7 @@ class Stream:
         return stream
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        state = State(**saved["state"])
+        state = type(self._reader.state)(**saved["state"])
         expected = [field.shape for field in self._reader.state]
         found = [field.shape for field in state]
         if found != expected:

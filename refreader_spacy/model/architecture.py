@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import srsly
@@ -25,6 +25,7 @@ from thinc.api import (
 )
 from thinc.layers.pytorchwrapper import forward
 from thinc.types import Floats2d
+from torch import nn
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.model.fast.weights import Weights
@@ -34,6 +35,7 @@ from refreader_spacy.model.types import Reading
 
 Vectors = list[Floats2d]
 Readings = list[Reading]
+Net = TypeVar("Net", bound=nn.Module)
 
 
 def build_refreader_v1(
@@ -87,8 +89,8 @@ def build_refreader_v1(
         shims=[
             ReaderShim(
                 reader,
-                serialize_model=_tensors_to_bytes,
-                deserialize_model=_tensors_from_bytes,
+                serialize_model=tensors_to_bytes,
+                deserialize_model=tensors_from_bytes,
             )
         ],
     )
@@ -198,19 +200,20 @@ def _weights(model: Model[Vectors, Readings]) -> Weights:
     )
 
 
-def _tensors_to_bytes(reader: Reader) -> bytes:
+def tensors_to_bytes(reader: nn.Module) -> bytes:
     arrays = {k: v.cpu().numpy() for k, v in reader.state_dict().items()}
     return cast(bytes, srsly.msgpack_dumps(arrays))
 
 
-def _tensors_from_bytes(reader: Reader, data: bytes, device: Any) -> Reader:
+def tensors_from_bytes(reader: Net, data: bytes, device: Any) -> Net:
     """Plain arrays, so that loading weights never runs code."""
     arrays = srsly.msgpack_loads(data)
     state = {k: torch.from_numpy(v.astype(np.float32)) for k, v in arrays.items()}
     for name in ("memory.initial_keys", "memory.initial_values"):
-        # More cells than were trained begin like those that were
-        n_cells = len(reader.memory.initial_keys)
-        state[name] = state[name][torch.arange(n_cells) % len(state[name])]
+        if name in state:
+            # More cells than were trained begin like those that were
+            n_cells = len(reader.get_parameter(name))
+            state[name] = state[name][torch.arange(n_cells) % len(state[name])]
     try:
         reader.load_state_dict(state)
     except RuntimeError as error:

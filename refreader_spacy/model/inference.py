@@ -65,10 +65,10 @@ def read_group(model: ReaderModel, docs: list[Doc]) -> list[Reading]:
     if weights is None or not isinstance(model.ops, NumpyOps):
         return model.predict(docs)
     if len(docs) == 1:
-        return [read_long(model, Documents(weights), docs[0])]
+        return [read_long(model, weights.documents(), docs[0])]
     lengths = [len(doc) for doc in docs]
     vectors = np.concatenate(encode(model, docs))
-    together = Documents(weights, weights.start(len(docs))).read(vectors, lengths)
+    together = weights.documents(weights.start(len(docs))).read(vectors, lengths)
     stops = np.cumsum(lengths)[:-1]
     gates = together.update, together.overwrite, together.salience
     columns = zip(*(np.split(gate, stops) for gate in gates), strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spacy.language import Language
-from spacy.util import ensure_path
+from spacy.util import ensure_path, load_model
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.model.inference import ReaderModel
@@ -32,6 +32,8 @@ def create_start_from_callback(
             if not weights.is_file():
                 raise ValueError(Errors.R315.format(path=weights))
             model: ReaderModel = nlp.get_pipe(name).model  # type: ignore[attr-defined]
+            if model.layers[-1].name == "name_reader":
+                return _start_reading(nlp, model, ensure_path(pipeline), name)
             model.from_bytes(weights.read_bytes())
             if not memory:
                 _, layer = model.layers
@@ -39,3 +41,20 @@ def create_start_from_callback(
         return nlp
 
     return start_from
+
+
+def _start_reading(
+    nlp: Language, model: ReaderModel, pipeline: Path, name: str
+) -> Language:
+    """Give a reader of names the words and the recurrent unit of a language model."""
+    source: ReaderModel = load_model(pipeline, vocab=nlp.vocab).get_pipe(name).model  # type: ignore[attr-defined]
+    if source.layers[-1].name == model.layers[-1].name:
+        model.from_bytes(source.to_bytes())
+        return nlp
+    words, (encoder,) = source.layers[0], model.layers[0].layers
+    encoder.from_bytes(words.to_bytes())
+    network, reader = (m.layers[-1].shims[0]._model for m in (model, source))
+    cell = reader.recurrence.state_dict()
+    network.recurrence.load_state_dict({f"{k}_l0": v for k, v in cell.items()})
+    network.initial_hidden.data.copy_(reader.initial_hidden.data)
+    return nlp

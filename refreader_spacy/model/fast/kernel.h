@@ -501,4 +501,71 @@ static int read_tokens(const Reader *unpacked, Memory memory, ptrdiff_t n_docs,
   return failed;
 }
 
+/* The recurrent unit alone, for documents side by side, the longest first.
+
+   projected: Rows of 3H, the sigmoids' negated.
+   hidden: (B, H), written over. out: All documents' hidden states (N, H). */
+PART void recur_steps(const Layer *recurrent, ptrdiff_t H, float *restrict hidden,
+                      float *restrict room, ptrdiff_t n_docs, const Tokens *tokens,
+                      const ptrdiff_t *starts, float *restrict out) {
+  for (ptrdiff_t t = 0; t < starts[1] - starts[0]; t++) {
+    while (starts[n_docs] - starts[n_docs - 1] <= t) n_docs--;
+    products(*recurrent, 3 * H, H, n_docs, hidden, room);
+    for (ptrdiff_t b = 0; b < n_docs; b++) {
+      const ptrdiff_t token = starts[b] + t;
+      const float *restrict input = tokens->projected + tokens->which[token] * 3 * H;
+      const float *restrict old = room + b * 3 * H;
+      float *restrict now = hidden + b * H;
+      for (ptrdiff_t i = 0; i < H; i++) {
+        const float reset = sigmoid(old[i] - input[i]);
+        const float keep = sigmoid(old[H + i] - input[H + i]);
+        const float candidate = smooth(input[2 * H + i] + reset * old[2 * H + i]);
+        now[i] = candidate + keep * (now[i] - candidate);
+      }
+      copy(out + token * H, now, H);
+    }
+  }
+}
+
+static void recur_anywhere(const Layer *recurrent, ptrdiff_t H, float *hidden,
+                           float *room, ptrdiff_t n_docs, const Tokens *tokens,
+                           const ptrdiff_t *starts, float *out) {
+  recur_steps(recurrent, H, hidden, room, n_docs, tokens, starts, out);
+}
+
+#ifdef WIDE
+WIDE static void recur_wide(const Layer *recurrent, ptrdiff_t H, float *hidden,
+                            float *room, ptrdiff_t n_docs, const Tokens *tokens,
+                            const ptrdiff_t *starts, float *out) {
+  recur_steps(recurrent, H, hidden, room, n_docs, tokens, starts, out);
+}
+#endif
+
+/* The recurrent unit over all documents, the longest first, some at a time.
+
+   RETURNS 0, or -1 where there is no memory to work with. */
+static inline int recur_tokens(Layer recurrent, ptrdiff_t H, float *hidden,
+                               ptrdiff_t n_docs, Tokens tokens,
+                               const ptrdiff_t *starts, float *out) {
+  const ptrdiff_t B = n_docs < SIDE_BY_SIDE ? n_docs : SIDE_BY_SIDE;
+  const int packs = n_docs > 1 && tokens.n >= PACK_FROM;
+  const ptrdiff_t n_panels = packs ? pack(&recurrent, 3 * H, H, NULL) : 0;
+  float *numbers = (float *)malloc((size_t)(n_panels + B * 3 * H) * sizeof(float));
+  if (!numbers) return -1;
+  if (packs) pack(&recurrent, 3 * H, H, numbers);
+  for (ptrdiff_t first = 0; first < n_docs; first += B) {
+    const ptrdiff_t some = n_docs - first < B ? n_docs - first : B;
+    float *room = numbers + n_panels;
+#ifdef WIDE
+    if (HAS_WIDE)
+      recur_wide(&recurrent, H, hidden, room, some, &tokens, starts + first, out);
+    else
+#endif
+      recur_anywhere(&recurrent, H, hidden, room, some, &tokens, starts + first, out);
+    hidden += some * H;
+  }
+  free(numbers);
+  return 0;
+}
+
 #endif

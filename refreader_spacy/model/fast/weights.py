@@ -10,12 +10,15 @@ hidden and value size, K key size.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refreader_spacy.model.types import Array
+
+if TYPE_CHECKING:
+    from refreader_spacy.model.fast.documents import Documents
 
 Index = NDArray[np.intp]
 
@@ -120,6 +123,12 @@ class Weights:
     def start(self, n_docs: int = 1) -> State:
         """What is known before the first token."""
         return State(*(np.repeat(first, n_docs, axis=0) for first in self._initial))
+
+    def documents(self, state: State | None = None) -> Documents:
+        """Documents to go on with, from where earlier readings stopped."""
+        from refreader_spacy.model.fast.documents import Documents
+
+        return Documents(self, state)
 
     def project(self, vectors: Array) -> tuple[Array, Index]:
         """The inputs' part of all products; a word that comes again is projected once.

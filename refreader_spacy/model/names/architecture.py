@@ -1,0 +1,197 @@
+"""Where Thinc meets the network and the memory: vectors in, Readings out.
+
+In training, what comes out is what each token said: the loss is about that.
+
+Shapes: N tokens of all documents, T tokens of one, X input size, S what a token says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from spacy.attrs import ORTH
+from spacy.tokens import Doc, Span
+from thinc.api import ArgsKwargs, Model, chain, torch2xp, xp2torch
+from thinc.layers.pytorchwrapper import forward
+from thinc.types import Floats2d
+
+from refreader_spacy.errors import Errors
+from refreader_spacy.model.architecture import (
+    ReaderShim,
+    Vectors,
+    tensors_from_bytes,
+    tensors_to_bytes,
+)
+from refreader_spacy.model.names.memory import WORD_BITS
+from refreader_spacy.model.names.network import Network, Packed
+from refreader_spacy.model.names.reading import Weights
+from refreader_spacy.model.names.says import Said
+from refreader_spacy.model.packing import packed_order
+from refreader_spacy.model.types import Reading
+
+Output = list[Reading] | list[Said]
+
+
+def build_name_reader_v1(
+    tok2vec: Model[list[Doc], Vectors],
+    width: int,
+    hidden_size: int = 200,
+    view_size: int = 128,
+    key_size: int = 48,
+    n_cells: int = 16,
+    dropout: float = 0.5,
+    learn_recurrence: bool = False,
+) -> Model[list[Doc], Output]:
+    """A reader that stores whoever is named, and asks all of them who is meant.
+
+    tok2vec (Model): Gives one vector a token.
+    width (int): Of the encoder's vectors.
+    view_size (int): Of what is seen of the hidden state before and after a token.
+    key_size (int): Of what is stored of a name.
+    n_cells (int): How many people are remembered.
+    dropout (float): On what is said, and half of it on what is seen.
+    learn_recurrence (bool): Train the recurrent unit too, and not only what is said.
+    """
+    network = Network(
+        width=width,
+        hidden_size=hidden_size,
+        view_size=view_size,
+        key_size=key_size,
+        dropout=dropout,
+        learn_recurrence=learn_recurrence,
+    )
+    lend = partial(_weights, n_cells=n_cells)
+    learn = learn_recurrence and tok2vec.attrs.get("learn", True)
+    layer: Model[Vectors, Output] = Model(
+        "name_reader",
+        forward,
+        init=_reset,
+        dims={"nI": width, "nO": None},
+        attrs={
+            "convert_inputs": partial(_pack, learn=learn),
+            "convert_outputs": partial(_unpack, n_cells=n_cells),
+            "weights": None if tok2vec.attrs.get("needs_past") else lend,
+        },
+        shims=[
+            ReaderShim(
+                network,
+                serialize_model=tensors_to_bytes,
+                deserialize_model=tensors_from_bytes,
+            )
+        ],
+    )
+    return chain(with_words(tok2vec), layer)
+
+
+def with_words(tok2vec: Model[list[Doc], Vectors]) -> Model[list[Doc], Vectors]:
+    """An encoder's vectors, and as a last number which word it is.
+
+    Two words that the encoder doesn't know have the same vector, and are still two.
+    """
+    kept = ("lookahead", "takes_spans", "needs_past")
+    attrs = {name: tok2vec.attrs[name] for name in kept if name in tok2vec.attrs}
+    return Model(
+        "with_words", _add_words, init=_init_encoder, layers=[tok2vec], attrs=attrs
+    )
+
+
+def _init_encoder(
+    model: Model[list[Doc], Vectors], X: list[Doc] | None = None, Y: Any = None
+) -> None:
+    model.layers[0].initialize(X=X)
+
+
+def _add_words(
+    model: Model[list[Doc], Vectors], docs: Sequence[Doc | Span], is_train: bool
+) -> tuple[Vectors, Callable[[Vectors], list[Doc]]]:
+    encoder: Any = model.layers[0]
+    vectors, backprop = encoder(docs, is_train)
+    xp = model.ops.xp
+    both = [
+        xp.concatenate([v, model.ops.asarray(word_numbers(doc))[:, None]], axis=1)
+        for v, doc in zip(vectors, docs, strict=True)
+    ]
+
+    def drop_words(d_both: Vectors) -> list[Doc]:
+        return cast(list[Doc], backprop([d[:, :-1] for d in d_both]))
+
+    return both, drop_words
+
+
+def word_numbers(doc: Doc | Span) -> NDArray[np.float32]:
+    """A number of each token's word that a float32 holds exactly (T,)."""
+    orths = cast(Any, doc).to_array([ORTH]).ravel()
+    return (orths & np.uint64(WORD_BITS)).astype(np.float32)
+
+
+def _reset(
+    model: Model[Vectors, Output], X: Vectors | None = None, Y: Any = None
+) -> None:
+    model.shims[0]._model.reset()
+    expected = model.get_dim("nI")
+    for found in {v.shape[-1] - 1 for v in X or ()} - {expected}:
+        raise ValueError(Errors.R001.format(found=found, expected=expected))
+
+
+def _pack(
+    model: Model[Vectors, Output], vectors: Vectors, is_train: bool, *, learn: bool
+) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], Vectors]]:
+    xp = model.ops.xp
+    width = model.get_dim("nI")
+    lengths = [len(v) for v in vectors]
+    order, batch_sizes = packed_order(lengths)
+    flat = xp.concatenate(vectors) if sum(lengths) else model.ops.alloc2f(0, width + 1)
+    learn = is_train and learn
+    packed = model.ops.as_contig(cast(Any, flat)[order, :width])
+    tokens = xp2torch(packed, requires_grad=learn)
+
+    def d_vectors(d_inputs: ArgsKwargs) -> Vectors:
+        if not learn:
+            return []
+        d_flat = xp.zeros_like(flat)
+        d_flat[order, :width] = torch2xp(d_inputs.args[0])
+        return list(xp.split(d_flat, np.cumsum(lengths)[:-1]))
+
+    kwargs = {"batch_sizes": batch_sizes}
+    return ArgsKwargs(args=(tokens,), kwargs=kwargs), d_vectors
+
+
+def _unpack(
+    model: Model[Vectors, Output],
+    inputs_outputs: tuple[Vectors, Packed],
+    is_train: bool,
+    *,
+    n_cells: int,
+) -> tuple[Output, Callable[[list[Said]], ArgsKwargs]]:
+    vectors, packed = inputs_outputs
+    lengths = [len(v) for v in vectors]
+    order, _ = packed_order(lengths)
+    flat = np.empty(packed.said.shape, dtype=np.float32)
+    flat[order] = packed.said.detach().cpu().numpy()
+    rows = np.split(flat, np.cumsum(lengths)[:-1])
+
+    def d_said(d_rows: list[Said]) -> ArgsKwargs:
+        joined = np.concatenate([d.rows for d in d_rows])
+        d_packed = torch.from_numpy(joined[order]).to(packed.said.device)
+        return ArgsKwargs(
+            args=([packed.said],), kwargs={"grad_tensors": [d_packed]}
+        )
+
+    if is_train:
+        return [Said(each, n_cells) for each in rows], d_said
+    words = [cast(Any, model.ops.to_numpy(v))[:, -1] for v in vectors]
+    weights = _weights(model, n_cells=n_cells)
+    return [
+        weights.decide(each, numbers) for each, numbers in zip(rows, words, strict=True)
+    ], d_said
+
+
+def _weights(model: Model[Vectors, Output], *, n_cells: int) -> Weights:
+    network: Network = model.shims[0]._model
+    parameters = {k: v.cpu().numpy() for k, v in network.state_dict().items()}
+    return Weights(parameters, n_cells=n_cells)

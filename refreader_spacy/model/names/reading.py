@@ -1,0 +1,165 @@
+"""Reading on the CPU: the network in NumPy or compiled, then the memory.
+
+Shapes: N tokens, D different vectors, B documents, M memory cells, X input size, H
+hidden size, G view size, K key size, S what a token says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refreader_spacy.model.fast.plain import gru_step
+from refreader_spacy.model.fast.weights import Layer, distinct_rows
+from refreader_spacy.model.names.memory import Index, State, decide_plainly, empty
+from refreader_spacy.model.types import Array, Reading
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+compiled: ModuleType | None
+try:
+    from refreader_spacy.model.fast import names as compiled
+except ImportError:  # it was installed where nothing compiles
+    compiled = None
+
+EPS = 1e-5  # torch's, of a deviation
+
+
+class Weights:
+    """The parameters of a network, arranged for reading; made anew for each use."""
+
+    def __init__(self, parameters: Mapping[str, Array], *, n_cells: int) -> None:
+        """parameters (Mapping[str, Array]): By their names in the torch network."""
+        p = parameters
+        self.n_cells = n_cells
+        self.initial_hidden = p["initial_hidden"]  # (H,)
+        size = self.hidden_size = len(self.initial_hidden)
+        self.key_size = len(p["key.weight"])
+        bias = p["recurrence.bias_hh_l0"].copy()  # (3H,)
+        self.inputs = p["recurrence.weight_ih_l0"]  # (3H, X)
+        # All but the candidate's can as well be added to the input
+        self.inputs_bias = p["recurrence.bias_ih_l0"].copy()  # (3H,)
+        self.inputs_bias[: 2 * size] += bias[: 2 * size]
+        bias[: 2 * size] = 0
+        self.recurrent = Layer(p["recurrence.weight_hh_l0"], bias)
+        deviation = np.sqrt(p["norm.running_var"] + EPS)  # (2H,)
+        view = p["view.weight"] / deviation  # (G, 2H)
+        self.view_bias = p["view.bias"] - view @ p["norm.running_mean"]
+        self.now = np.ascontiguousarray(view[:, :size])  # (G, H)
+        self.before = np.ascontiguousarray(view[:, size:])
+        heads = ["gates", "query", "facts", "key"]
+        scale = {"query": np.float32(2 / math.sqrt(self.key_size))}
+        self.heads = Layer(
+            np.concatenate([p[f"{h}.weight"] * scale.get(h, 1) for h in heads]),
+            np.concatenate([p[f"{h}.bias"] * scale.get(h, 1) for h in heads]),
+        )
+
+    def start(self, n_docs: int = 1) -> State:
+        """What is known before the first token."""
+        return empty(self.initial_hidden, n_docs, self.n_cells, self.key_size)
+
+    def documents(self, state: State | None = None) -> Documents:
+        """Documents to go on with, from where earlier readings stopped."""
+        return Documents(self, state)
+
+    def project(self, vectors: Array) -> tuple[Array, Index]:
+        """The inputs' part of all products; a word that comes again is projected once.
+
+        vectors (Array): (N, X).
+        RETURNS: A projection for each different vector (D, 3H), as `gru_step` wants it;
+            and which belongs to each vector (N,).
+        """
+        first, which = distinct_rows(vectors)
+        projected: Array = vectors[first] @ self.inputs.T
+        projected += self.inputs_bias
+        gates = projected[:, : 2 * self.hidden_size]
+        np.negative(gates, out=gates)
+        return projected, which
+
+    def say(self, hidden: Array, before: Array) -> Array:
+        """What tokens say, given the hidden states after and before them (N, S)."""
+        view: Array = hidden @ self.now.T
+        view += before @ self.before.T
+        view += self.view_bias
+        np.tanh(view, out=view)
+        said = self.heads(view)
+        keys = said[:, -self.key_size :]
+        np.tanh(keys, out=keys)
+        return said
+
+    def decide(self, said: Array, words: Array) -> Reading:
+        """What the memory makes of one document from its beginning (T, S), (T,)."""
+        return decide(self.start(), said, words, np.array([0, len(said)]))
+
+
+class Documents:
+    """What is known of documents so far, and how to go on with them."""
+
+    def __init__(self, weights: Weights, state: State | None = None) -> None:
+        """state (State | None): Where earlier readings stopped; it is not changed.
+        None is one document, before its first token.
+        """
+        self.weights = weights
+        start = weights.start() if state is None else state
+        self.state = State(*(field.copy() for field in start))
+
+    def read(self, vectors: Array, lengths: Sequence[int]) -> Reading:
+        """Go on with each document.
+
+        vectors (Array): Of all documents' tokens, end to end (N, X + 1): the last
+            number is the word's.
+        lengths (Sequence[int]): How many are each document's, the longest first (B,).
+        RETURNS: All documents' gates (N, M), end to end.
+        """
+        weights, n_tokens = self.weights, len(vectors)
+        if not n_tokens:
+            return Reading(*np.zeros((3, 0, weights.n_cells), np.float32))
+        starts = np.cumsum([0, *lengths])
+        projected, which = weights.project(vectors[:, :-1])
+        hidden = np.empty((n_tokens, weights.hidden_size), np.float32)
+        first = self.state.hidden.copy()  # (B, H)
+        run = compiled.recur if compiled else recur_plainly
+        run(weights, self.state.hidden, projected, which, starts, hidden)
+        before = np.empty_like(hidden)
+        before[1:] = hidden[:-1]
+        some = starts[:-1][np.diff(starts) > 0]
+        before[some] = first[: len(some)]
+        said = weights.say(hidden, before)
+        return decide(self.state, said, vectors[:, -1], starts)
+
+
+def decide(state: State, said: Array, words: Array, starts: Index) -> Reading:
+    """Let tokens decide, by whatever is quickest here; the state is written over."""
+    _, n_cells, _ = state.facts.shape
+    gates = np.empty((3, len(said), n_cells), np.float32)
+    run = compiled.decide if compiled else decide_plainly
+    run(state, said, np.ascontiguousarray(words), starts, gates)
+    return Reading(*gates)
+
+
+def recur_plainly(
+    weights: Weights,
+    state: Array,
+    projected: Array,
+    which: Index,
+    starts: Index,
+    hidden: Any,
+) -> None:
+    """The recurrent unit over documents, one by one; `state` and `hidden` are written.
+
+    state (Array): The hidden state of each document (B, H). hidden (Array): (N, H).
+    """
+    recurrent = np.empty(3 * weights.hidden_size, np.float32)
+    candidate = recurrent[2 * weights.hidden_size :]
+    bias = weights.recurrent.bias[2 * weights.hidden_size :]
+    with np.errstate(over="ignore"):  # a gate that is closed for good
+        for doc, now in enumerate(state):
+            for token in range(starts[doc], starts[doc + 1]):
+                np.dot(weights.recurrent.weight, now, recurrent)
+                np.add(candidate, bias, candidate)
+                gru_step(projected[which[token]], recurrent, now)
+                hidden[token] = now

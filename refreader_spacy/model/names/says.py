@@ -1,0 +1,44 @@
+"""What a token says to the memory, as a row of numbers.
+
+Shapes: T tokens, K key size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from refreader_spacy.model.types import Array
+
+N_GATES = 4  # entity, name, new, weight
+
+# What a query asks about a cell: where each kind of fact begins, and how many it has
+AGE, N_AGES = 0, 8  # tokens since it was written, in powers of two
+SENTENCES, N_SENTENCES = 8, 4  # since then
+NAMES, N_NAMES = 12, 5  # of others since then
+COUNT = 17  # how often it was named, as a logarithm
+PRONOUN = 18  # is a pronoun all that is known?
+SAME_WORD = 19  # was it called by this word?
+FIRST = 20  # is it the first of the text?
+BORN = 21  # tokens since it was first named, as a logarithm
+N_FACTS = 22
+
+
+@dataclass(frozen=True)
+class Said:
+    """What each token of one document says (T, 4 + K + 22 + K).
+
+    The columns are: is it a mention (logit), is it part of a name (logit), the score of
+    being somebody new, how much the key counts by itself; a query (K) and what the
+    query makes of each fact about a cell (22); a key (K).
+    """
+
+    rows: Array
+    n_cells: int  # that they speak to
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def width(key_size: int) -> int:
+    """How many numbers a token says."""
+    return N_GATES + 2 * key_size + N_FACTS
