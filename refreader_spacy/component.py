@@ -201,13 +201,13 @@ class RefReader(TrainablePipe):
         """The loss of link probabilities against gold clusters, and its gradient."""
         examples = list(examples)
         if readings and isinstance(readings[0], Said):
-            from refreader_spacy.model.names.lesson import lesson_loss, lesson_of
+            from refreader_spacy.model.names.lesson import decision_loss, decisions_of
 
-            lessons = [
-                lesson_of(example, self.spans_prefix, said.n_cells)
+            decisions = [
+                decisions_of(example, self.spans_prefix, said.n_cells)
                 for example, said in zip(examples, readings, strict=True)
             ]
-            return lesson_loss(readings, lessons)
+            return decision_loss(readings, decisions)
         golds = [
             gold_links(example, self.spans_prefix, self.loss_weights)
             for example in examples

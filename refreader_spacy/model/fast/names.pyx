@@ -9,7 +9,6 @@ from libc.math cimport exp, exp2, log1p
 from libc.string cimport memcpy, memset
 
 from refreader_spacy.model.names import memory as definition
-from refreader_spacy.model.names import says
 
 cdef extern from "kernel.h" nogil:
     ctypedef struct Layer:
@@ -34,11 +33,17 @@ cdef extern from "kernel.h" nogil:
 
 # What is known of a cell, of a document, and what is asked: see the definition
 cdef enum:
-    USED, LAST, SENTENCE, NAME, COUNT, IS_PRONOUN, IS_FIRST, BORN, NEXT_WORD, N_KNOWN
+    USED, LAST, SENTENCE, NAME, COUNT, NAMELESS, FIRST, BORN, NEXT_WORD, GENDER, N_KNOWN
 cdef enum:
-    TOKEN, SENTENCES, NAMES, IN_NAME, PEOPLE
+    TOKEN, SENTENCES, NAMES, CURRENT, PEOPLE
 cdef enum:
-    N_GATES = 4
+    IS_NAME = 1
+    IS_PRONOUN = 2
+    IS_JOINING = 4
+    GENDERS = 8 + 16
+    IS_END = 32
+cdef enum:
+    N_SCORES = 2
     ASK_AGE = 0
     N_AGES = 8
     ASK_SENTENCES = 8
@@ -50,13 +55,12 @@ cdef enum:
     ASK_SAME_WORD = 19
     ASK_FIRST = 20
     ASK_BORN = 21
-    N_FACTS = 22
+    ASK_AGREES = 22
+    ASK_DIFFERS = 23
+    N_FACTS = 24
     N_WORDS = 8
 
-cdef double FAINT = definition.FAINT
 cdef double HALF_LIFE = definition.HALF_LIFE
-cdef float[4] ENDS = definition.ENDS
-assert (N_FACTS, N_GATES, N_WORDS) == (says.N_FACTS, says.N_GATES, definition.N_WORDS)
 
 
 def recur(
@@ -108,7 +112,7 @@ cdef struct Cells:
 def decide(
     state,
     const float[:, ::1] said,
-    const float[::1] words,
+    const float[:, ::1] words,
     const Py_ssize_t[::1] starts,
     float[:, :, ::1] gates,
 ):
@@ -137,7 +141,8 @@ def decide(
                 read(
                     cells,
                     &said[token, 0],
-                    words[token],
+                    words[token, 0],
+                    <int>words[token, 1],
                     &gates[0, token, 0],
                     &gates[1, token, 0],
                     &gates[2, token, 0],
@@ -145,44 +150,57 @@ def decide(
                 )
 
 
-cdef inline double sigmoid(double x) noexcept nogil:
-    return 1 / (1 + exp(-x))
-
-
 cdef void read(
     Cells cells,
     const float* said,
     float word,
+    int kind,
     float* update,
     float* overwrite,
     float* salience,
     double* shares,
 ) noexcept nogil:
-    cdef double entity = sigmoid(said[0])
-    cdef bint in_name = entity >= 0.5 and sigmoid(said[1]) >= 0.5
-    cdef Py_ssize_t m, best, M = cells.n_cells
+    cdef Py_ssize_t m, cell = -1, M = cells.n_cells
     cdef double* clock = cells.clock
     cdef double age
-    if entity >= FAINT:
-        share(cells, said, word, shares)
-        best = M
-        for m in range(M):
-            update[m] = <float>(entity * shares[m])
-        overwrite[place(cells)] = <float>(entity * shares[M])
-        if entity >= 0.5:
-            best = 0
+    cdef bint named = kind & IS_NAME or (kind & IS_JOINING and clock[CURRENT] >= 0)
+    if named or kind & IS_PRONOUN:
+        if named:
+            cell = known(cells, word)
+        if cell >= 0:
+            update[cell] = 1
+        else:
+            share(cells, said, word, kind, shares)
+            for m in range(M):
+                update[m] = <float>shares[m]
+            overwrite[place(cells)] = <float>shares[M]
+            cell = 0
             for m in range(1, M + 1):
-                if shares[m] > shares[best]:
-                    best = m
-            write(cells, best, said, word, in_name)
-    clock[IN_NAME] = in_name
+                if shares[m] > shares[cell]:
+                    cell = m
+        cell = write(cells, cell, said, word, kind)
+    clock[CURRENT] = cell if named else -1
     clock[TOKEN] += 1
-    for m in range(4):
-        clock[SENTENCES] += word == ENDS[m]
+    if kind & IS_END:
+        clock[SENTENCES] += 1
     for m in range(M):
         if cells.facts[m * N_KNOWN + USED]:
             age = clock[TOKEN] - 1 - cells.facts[m * N_KNOWN + LAST]
             salience[m] = <float>exp2(-age / HALF_LIFE)
+
+
+cdef Py_ssize_t known(Cells cells, float word) noexcept nogil:
+    """The cell that a word of a name certainly goes to, or -1."""
+    cdef Py_ssize_t m, found = -1
+    cdef double* facts
+    if cells.clock[CURRENT] >= 0:
+        return <Py_ssize_t>cells.clock[CURRENT]
+    for m in range(cells.n_cells):
+        facts = cells.facts + m * N_KNOWN
+        if facts[USED] and knows(cells, m, word):
+            if found < 0 or facts[LAST] > cells.facts[found * N_KNOWN + LAST]:
+                found = m
+    return found
 
 
 cdef Py_ssize_t place(Cells cells) noexcept nogil:
@@ -210,22 +228,27 @@ cdef Py_ssize_t least(double x, Py_ssize_t most) noexcept nogil:
     return <Py_ssize_t>x if x < most else most
 
 
+cdef bint is_open(const double* facts, int kind) noexcept nogil:
+    """Is a cell asked? Pronouns ask all, names those without one."""
+    return facts[USED] and (kind & IS_PRONOUN or facts[NAMELESS])
+
+
 cdef void share(
-    Cells cells, const float* said, float word, double* shares
+    Cells cells, const float* said, float word, int kind, double* shares
 ) noexcept nogil:
     """How probably each cell is meant, and last, somebody new (M + 1,)."""
     cdef Py_ssize_t m, k, age, K = cells.key_size, M = cells.n_cells
-    cdef const float* query = said + N_GATES
+    cdef const float* query = said + N_SCORES
     cdef const float* asks = query + K
     cdef const float* key
     cdef double* facts
     cdef double* clock = cells.clock
-    cdef double score, power, total, highest = said[2]
+    cdef double score, power, total, highest = said[0]
     cdef float match
-    shares[M] = said[2]
+    shares[M] = said[0]
     for m in range(M):
         facts = cells.facts + m * N_KNOWN
-        if not facts[USED]:
+        if not is_open(facts, kind):
             continue
         key = cells.keys + m * (K + 1)
         match = 0
@@ -241,17 +264,21 @@ cdef void share(
         ]
         score += asks[ASK_NAMES + least(clock[NAMES] - facts[NAME], N_NAMES - 1)]
         score += asks[ASK_COUNT] * log1p(facts[COUNT])
-        score += asks[ASK_PRONOUN] * facts[IS_PRONOUN]
+        score += asks[ASK_PRONOUN] * facts[NAMELESS]
         if knows(cells, m, word):
             score += 2 * asks[ASK_SAME_WORD]
-        score += asks[ASK_FIRST] * facts[IS_FIRST]
+        score += asks[ASK_FIRST] * facts[FIRST]
         score += asks[ASK_BORN] * log1p(clock[TOKEN] - facts[BORN]) / 4
+        if kind & GENDERS and facts[GENDER]:
+            score += asks[
+                ASK_AGREES if facts[GENDER] == (kind & GENDERS) else ASK_DIFFERS
+            ]
         shares[m] = score
         if score > highest:
             highest = score
     total = 0
     for m in range(M + 1):
-        if m < M and not cells.facts[m * N_KNOWN + USED]:
+        if m < M and not is_open(cells.facts + m * N_KNOWN, kind):
             shares[m] = 0
         else:
             shares[m] = exp(shares[m] - highest)
@@ -260,34 +287,44 @@ cdef void share(
         shares[m] /= total
 
 
-cdef void write(
-    Cells cells, Py_ssize_t cell, const float* said, float word, bint in_name
+cdef Py_ssize_t write(
+    Cells cells, Py_ssize_t cell, const float* said, float word, int kind
 ) noexcept nogil:
-    """Link the token to a cell; the one after the last is for somebody new."""
+    """Link the token to a cell; the one after the last is for somebody new.
+
+    RETURNS which cell it was.
+    """
     cdef Py_ssize_t i, K = cells.key_size
     cdef double* clock = cells.clock
     cdef double* facts
     cdef bint new = cell == cells.n_cells
-    cdef bint begins = in_name and not clock[IN_NAME]
-    clock[NAMES] += begins
-    if not new and not in_name:
-        return
+    cdef bint named = not kind & IS_PRONOUN
+    cdef bint begins = named and clock[CURRENT] < 0
+    if begins:
+        clock[NAMES] += 1
+    if not new and not named:
+        return cell
     if new:
         cell = place(cells)
         facts = cells.facts + cell * N_KNOWN
         for i in range(N_KNOWN):
             facts[i] = 0
-        facts[USED], facts[IS_FIRST] = 1, clock[PEOPLE] == 0
-        facts[BORN], facts[IS_PRONOUN] = clock[TOKEN], not in_name
+        facts[USED], facts[BORN] = 1, clock[TOKEN]
+        facts[FIRST] = clock[PEOPLE] == 0
         for i in range(N_WORDS):
             cells.words[cell * N_WORDS + i] = -1
         clock[PEOPLE] += 1
     facts = cells.facts + cell * N_KNOWN
-    cells.keys[cell * (K + 1)] = said[3]
-    memcpy(cells.keys + cell * (K + 1) + 1, said + N_GATES + K + N_FACTS, K * 4)
+    cells.keys[cell * (K + 1)] = said[1]
+    memcpy(cells.keys + cell * (K + 1) + 1, said + N_SCORES + K + N_FACTS, K * 4)
     facts[LAST], facts[SENTENCE] = clock[TOKEN], clock[SENTENCES]
     facts[NAME] = clock[NAMES]
-    facts[COUNT] += new or begins
-    if in_name and not knows(cells, cell, word):
+    if new or begins:
+        facts[COUNT] += 1
+    facts[NAMELESS] = not named
+    if not facts[GENDER]:
+        facts[GENDER] = kind & GENDERS
+    if kind & IS_NAME and not knows(cells, cell, word):
         cells.words[cell * N_WORDS + <Py_ssize_t>facts[NEXT_WORD] % N_WORDS] = word
         facts[NEXT_WORD] += 1
+    return cell

@@ -13,8 +13,6 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from spacy.attrs import ORTH
 from spacy.tokens import Doc, Span
 from thinc.api import ArgsKwargs, Model, chain, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward
@@ -27,10 +25,10 @@ from refreader_spacy.model.architecture import (
     tensors_from_bytes,
     tensors_to_bytes,
 )
-from refreader_spacy.model.names.memory import WORD_BITS
 from refreader_spacy.model.names.network import Network, Packed
 from refreader_spacy.model.names.reading import Weights
 from refreader_spacy.model.names.says import Said
+from refreader_spacy.model.names.words import N_ADDED, numbers_of
 from refreader_spacy.model.packing import packed_order
 from refreader_spacy.model.types import Reading
 
@@ -89,7 +87,7 @@ def build_name_reader_v1(
 
 
 def with_words(tok2vec: Model[list[Doc], Vectors]) -> Model[list[Doc], Vectors]:
-    """An encoder's vectors, and as a last number which word it is.
+    """An encoder's vectors, and as last numbers which word it is and of what kind.
 
     Two words that the encoder doesn't know have the same vector, and are still two.
     """
@@ -113,20 +111,14 @@ def _add_words(
     vectors, backprop = encoder(docs, is_train)
     xp = model.ops.xp
     both = [
-        xp.concatenate([v, model.ops.asarray(word_numbers(doc))[:, None]], axis=1)
+        xp.concatenate([v, model.ops.asarray(numbers_of(doc))], axis=1)
         for v, doc in zip(vectors, docs, strict=True)
     ]
 
     def drop_words(d_both: Vectors) -> list[Doc]:
-        return cast(list[Doc], backprop([d[:, :-1] for d in d_both]))
+        return cast(list[Doc], backprop([d[:, :-N_ADDED] for d in d_both]))
 
     return both, drop_words
-
-
-def word_numbers(doc: Doc | Span) -> NDArray[np.float32]:
-    """A number of each token's word that a float32 holds exactly (T,)."""
-    orths = cast(Any, doc).to_array([ORTH]).ravel()
-    return (orths & np.uint64(WORD_BITS)).astype(np.float32)
 
 
 def _reset(
@@ -134,7 +126,7 @@ def _reset(
 ) -> None:
     model.shims[0]._model.reset()
     expected = model.get_dim("nI")
-    for found in {v.shape[-1] - 1 for v in X or ()} - {expected}:
+    for found in {v.shape[-1] - N_ADDED for v in X or ()} - {expected}:
         raise ValueError(Errors.R001.format(found=found, expected=expected))
 
 
@@ -145,7 +137,7 @@ def _pack(
     width = model.get_dim("nI")
     lengths = [len(v) for v in vectors]
     order, batch_sizes = packed_order(lengths)
-    flat = xp.concatenate(vectors) if sum(lengths) else model.ops.alloc2f(0, width + 1)
+    flat = xp.concatenate(vectors) if sum(lengths) else model.ops.alloc2f(0, width + N_ADDED)
     learn = is_train and learn
     packed = model.ops.as_contig(cast(Any, flat)[order, :width])
     tokens = xp2torch(packed, requires_grad=learn)
@@ -184,7 +176,7 @@ def _unpack(
 
     if is_train:
         return [Said(each, n_cells) for each in rows], d_said
-    words = [cast(Any, model.ops.to_numpy(v))[:, -1] for v in vectors]
+    words = [cast(Any, model.ops.to_numpy(v))[:, -N_ADDED:] for v in vectors]
     weights = _weights(model, n_cells=n_cells)
     return [
         weights.decide(each, numbers) for each, numbers in zip(rows, words, strict=True)

@@ -1,15 +1,14 @@
-"""What tokens should have said: names by how they look, pronouns by gold clusters.
+"""What tokens should have said of whom a pronoun means, by gold clusters.
 
 In training the memory does what is right, so each decision is learned by itself, and
-all of a batch at once. Names need no gold: one that shares its first word with an
-earlier one is the same person. Of whom a pronoun means, gold tells.
+all of a batch at once.
 
 Shapes: T tokens, E decisions, M memory cells, S what a token says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,123 +16,113 @@ import torch
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 from spacy.training import Example
-from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax
+from torch.nn.functional import log_softmax
 
-from refreader_spacy.decode import NAME, Gender
-from refreader_spacy.lexicon import GENDERS, word_kind, words
 from refreader_spacy.model.names import says
-from refreader_spacy.model.names.memory import Cells, Numbers, empty
-from refreader_spacy.model.names.architecture import word_numbers
+from refreader_spacy.model.names.memory import Cells, Mask, Numbers, empty
 from refreader_spacy.model.names.says import Said
-from refreader_spacy.model.types import Array
+from refreader_spacy.model.names.words import IS_JOINING, IS_NAME, IS_PRONOUN, numbers_of
 from refreader_spacy.training.gold import gold_groups
 
-Mask = NDArray[np.bool_]
+Numbering = NDArray[np.intp]
 
-NAMES_WEIGHT = 0.3  # of decisions about names, beside those about pronouns
-JOINING = words("de van von der la le di da du del bin al . - '")
-NOBODY = words(
-    "January February March April May June July August September October November "
-    "December Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-)
-PEOPLE = (Gender.HE, Gender.SHE)
+NOBODY = -1  # is in a cell, or is named by a token
+SOMEBODY = -(2**31)  # whom nothing is known of
 
 
 class Decision(NamedTuple):
     """One token's choice among the cells."""
 
     token: int
-    keys: NDArray[np.intp]  # which token wrote each cell's key (M,)
-    facts: Numbers  # (M, 22)
-    used: Mask  # (M,)
+    keys: Numbering  # which token wrote each cell's key (M,)
+    facts: Numbers  # (M, 24)
+    open: Mask  # which cells are asked (M,)
     right: Mask  # (M + 1,), last: somebody new
-    pronoun: bool
 
 
-class Lesson(NamedTuple):
-    """What one document teaches."""
-
-    mentions: Mask  # (T,)
-    names: Mask  # (T,)
-    decisions: list[Decision]
-
-
-def lesson_of(example: Example, prefix: str, n_cells: int) -> Lesson:
+def decisions_of(example: Example, prefix: str, n_cells: int) -> list[Decision]:
     """Walk through a document, doing what is right."""
-    doc = example.predicted
-    named = names_of(doc)  # (T,)
-    person = people_of(doc, named)  # (T,)
-    gold = _gold(example, prefix)  # (T,)
-    pronouns = pronouns_of(doc)  # (T,)
-    people = [set(person[(gold == g) & named]) for g in range(gold.max(initial=-1) + 1)]
-    numbers = word_numbers(doc)
-    cells = Cells(*(f[0] for f in empty(np.zeros(0, np.float32), 1, n_cells, 0)))
-    holds = np.full(n_cells, -1)  # who is in each cell
+    numbers = numbers_of(example.predicted)
+    person = people_of(numbers)  # (T,)
+    gold = gold_of(example, prefix)  # (T,)
+    people = [
+        set(person[(gold == group) & (person != NOBODY)].tolist())
+        for group in range(gold.max(initial=-1) + 1)
+    ]
+    walk = _Walk(n_cells, people)
     decisions = []
-    for token, word in enumerate(numbers.tolist()):
-        cell: int | None = None
-        acts = bool(named[token])
+    for token, (word, kind) in enumerate(numbers.tolist()):
+        later = set(person[token + 1 :].tolist())
+        made = walk.step(token, word, int(kind), person[token], gold[token], later)
+        if made is not None:
+            decisions.append(made)
+    return decisions
+
+
+class _Walk:
+    """A document's memory while it does what is right."""
+
+    def __init__(self, n_cells: int, people: list[set[int]]) -> None:
+        """people (list[set[int]]): Who is named in each gold cluster."""
+        self.people = people
+        self.annotated = set().union(*people)
+        state = empty(np.zeros(0, np.float32), 1, n_cells, 0)
+        self.cells = Cells(*(field[0] for field in state))
+        # Who is in each cell; -2 and below: a pronoun of gold cluster 0, 1, ...
+        self.holds = np.full(n_cells, NOBODY)
+
+    def step(
+        self, token: int, word: float, kind: int, person: int, group: int, later: set[int]
+    ) -> Decision | None:
+        """One token.
+
+        group (int): Its gold cluster, or -1. later (set[int]): Who is named after it.
+        """
+        cells = self.cells
         right: Mask | None = None
-        if named[token]:
-            found = np.flatnonzero(holds == person[token])
-            if not len(found):  # a pronoun may have come before the name
-                awaited = [-2 - g for g, who in enumerate(people) if person[token] in who]
-                found = np.flatnonzero(np.isin(holds, awaited))
-            cell = int(found[0]) if len(found) else None
-            right = np.zeros(n_cells + 1, dtype=bool)
-            right[n_cells if cell is None else cell] = True
-        elif pronouns[token] and gold[token] >= 0:
-            right, acts = _meant(
-                holds, people, gold[token], _later(person, named, token)
-            )
+        cell: int | None = None
+        acts = False
+        if person != NOBODY:
+            acts = True
+            cell = cells.known(word, kind)
+            if cell is None and cells.open_to(kind).any():
+                awaited = [-2 - g for g, who in enumerate(self.people) if person in who]
+                right = np.append(np.isin(self.holds, awaited), False)
+                right[-1] = not right.any()
+                cell = None if right[-1] else int(right.argmax())
+        elif kind & IS_PRONOUN and group >= 0:
+            right, acts = self._meant(group, later)
+        elif kind & IS_PRONOUN:
+            acts = not cells.open_to(kind).any()
+        made = None
         if right is not None and right.any():
-            used = holds != -1
-            decisions.append(
-                Decision(
-                    token,
-                    cells.keys[:, 0].astype(np.intp),
-                    cells.facts_now(word),
-                    used,
-                    right,
-                    not named[token],
-                )
-            )
+            keys = cells.keys[:, 0].astype(np.intp)
+            facts, asked = cells.facts_now(word, kind), cells.open_to(kind)
+            made = Decision(token, keys, facts, asked, right)
         if acts:
-            key = np.array([token], np.float32)
-            cell = cells.write(cell, key, word, bool(named[token]))
-            holds[cell] = person[token] if named[token] else -2 - gold[token]
-        cells.tick(word, bool(named[token]))
-    return Lesson(named | pronouns, named, decisions)
+            cell = cells.write(cell, np.array([token], np.float32), word, kind)
+            awaits = -2 - group if group >= 0 else SOMEBODY
+            self.holds[cell] = awaits if person == NOBODY else person
+        cells.tick(kind, cell if acts else None)
+        return made
+
+    def _meant(self, group: int, later: set[int]) -> tuple[Mask, bool]:
+        """Which cells a pronoun of a gold cluster may link to, and if it is a new one."""
+        mine, holds = self.people[group], self.holds
+        right = np.append(np.isin(holds, [*mine, -2 - group]), False)
+        if right.any():
+            return right, False
+        if mine:
+            right[-1] = bool(mine & later)
+            return right, bool(right[-1])
+        # Of a pronoun without a name it is only known whom it doesn't mean
+        right[:-1] = (holds != NOBODY) & ~np.isin(holds, list(self.annotated))
+        right[-1] = True
+        absent = self.annotated - set(holds.tolist())
+        return right, bool(absent & later)
 
 
-def _meant(
-    holds: NDArray[np.intp], people: list[set[int]], group: int, later: set[int]
-) -> tuple[Mask, bool]:
-    """Which cells a pronoun of a gold group may link to, and whether it is somebody new.
-
-    holds: Who is in each cell (M,). later: Who is named after the pronoun.
-    """
-    right = np.zeros(len(holds) + 1, dtype=bool)
-    mine = people[group]
-    annotated = set().union(*people)
-    right[:-1] = np.isin(holds, list(mine))
-    if right.any():
-        return right, False
-    absent = annotated - set(holds.tolist())
-    if mine:
-        right[-1] = bool(mine & later)
-        return right, bool(mine & later)
-    # Of a pronoun without a name it is only known whom it doesn't mean
-    right[:-1] = (holds != -1) & ~np.isin(holds, list(annotated))
-    right[-1] = True
-    return right, bool(absent & later)
-
-
-def _later(person: NDArray[np.intp], named: Mask, token: int) -> set[int]:
-    return set(person[token + 1 :][named[token + 1 :]].tolist())
-
-
-def _gold(example: Example, prefix: str) -> NDArray[np.intp]:
+def gold_of(example: Example, prefix: str) -> Numbering:
     """Which gold cluster each token of the predicted Doc is in, or -1 (T,)."""
     group = np.full(len(example.predicted), -1)
     spans = [
@@ -146,66 +135,44 @@ def _gold(example: Example, prefix: str) -> NDArray[np.intp]:
     return group
 
 
-def names_of(doc: Doc) -> Mask:
-    """Which tokens look like part of a name (T,)."""
-    texts = [token.text for token in doc]
-    named = np.array(
-        [
-            bool(word_kind(text) & NAME) and text not in NOBODY and len(text) > 1
-            for text in texts
-        ],
-        dtype=bool,
-    ).reshape(len(texts))
-    for i in range(1, len(texts) - 1):
-        joins = texts[i] in JOINING and (texts[i] != "." or len(texts[i - 1]) <= 2)
-        named[i] |= bool(named[i - 1] and named[i + 1] and joins)
-    return named
+def people_of(numbers: Numbers) -> Numbering:
+    """Who each word of a name stands for, by number; -1 for other words (T,).
 
+    A name that begins with a word of an earlier one is the same person.
 
-def pronouns_of(doc: Doc) -> Mask:
-    """Which tokens are pronouns for a woman or a man (T,)."""
-    found = [GENDERS.get(token.lower_) in PEOPLE for token in doc]
-    return np.array(found, dtype=bool).reshape(len(found))
-
-
-def people_of(doc: Doc, named: Mask) -> NDArray[np.intp]:
-    """Who each word of a name stands for, by number; -1 for other words (T,)."""
-    person = np.full(len(doc), -1)
-    latest: dict[str, int] = {}  # by word
+    numbers (Numbers): What `numbers_of` says of the words (T, 2).
+    """
+    person = np.full(len(numbers), NOBODY)
+    latest: dict[float, int] = {}  # by word
     n_people = 0
-    for i, token in enumerate(doc):
-        if not named[i]:
+    current = NOBODY
+    for token, (word, kind) in enumerate(numbers.tolist()):
+        joins = int(kind) & IS_JOINING and current != NOBODY
+        if not (int(kind) & IS_NAME or joins):
+            current = NOBODY
             continue
-        if i and named[i - 1]:
-            person[i] = person[i - 1]
-        elif token.text in latest:
-            person[i] = latest[token.text]
-        else:
-            person[i] = n_people
-            n_people += 1
-        if len(token.text) > 1:
-            latest[token.text] = person[i]
+        if current == NOBODY:
+            current = latest.get(word, n_people)
+            n_people += current == n_people
+        if not joins:
+            latest[word] = current
+        person[token] = current
     return person
 
 
-def lesson_loss(
-    said: Sequence[Said], lessons: Sequence[Lesson]
+def decision_loss(
+    said: Sequence[Said], decisions: Sequence[list[Decision]]
 ) -> tuple[float, list[Said]]:
-    """The mean loss of a decision, and its gradient in what was said.
-
-    RETURNS: The loss of decisions about pronouns and, to a lesser part, about names; and
-        of what is a mention at all.
-    """
-    lengths = [len(each) for each in said]
+    """The mean loss of a decision, and its gradient in what was said."""
     rows = torch.from_numpy(np.concatenate([each.rows for each in said]))
     rows.requires_grad_()
-    starts = np.cumsum([0, *lengths[:-1]])
-    loss = _mention_loss(rows, lessons)
-    made = list(_decisions(lessons, starts))
-    for pronoun, weight in ((True, 1.0), (False, NAMES_WEIGHT)):
-        some = [each for each in made if each.pronoun == pronoun]
-        if some:
-            loss = loss + weight * _decision_loss(rows, some)
+    starts = np.cumsum([0, *(len(each) for each in said)])[:-1]
+    made = [
+        each._replace(token=each.token + start, keys=each.keys + start)
+        for some, start in zip(decisions, starts.tolist(), strict=True)
+        for each in some
+    ]
+    loss = _loss(rows, made) if made else (rows * 0).sum()
     loss.backward()  # type: ignore[no-untyped-call]
     parts = np.split(rows.grad.numpy(), starts[1:])  # type: ignore[union-attr]
     return loss.item(), [
@@ -213,34 +180,18 @@ def lesson_loss(
     ]
 
 
-def _decisions(lessons: Sequence[Lesson], starts: Array) -> Iterator[Decision]:
-    for lesson, start in zip(lessons, starts.tolist(), strict=True):
-        for each in lesson.decisions:
-            yield each._replace(token=each.token + start, keys=each.keys + start)
-
-
-def _mention_loss(rows: torch.Tensor, lessons: Sequence[Lesson]) -> torch.Tensor:
-    mentions = torch.from_numpy(np.concatenate([each.mentions for each in lessons]))
-    names = torch.from_numpy(np.concatenate([each.names for each in lessons]))
-    loss = binary_cross_entropy_with_logits(rows[:, 0], mentions.float())
-    if mentions.any():
-        is_name = rows[mentions, 1], names[mentions].float()
-        loss = loss + binary_cross_entropy_with_logits(*is_name)
-    return loss
-
-
-def _decision_loss(rows: torch.Tensor, made: list[Decision]) -> torch.Tensor:
+def _loss(rows: torch.Tensor, made: list[Decision]) -> torch.Tensor:
     tokens = torch.tensor([each.token for each in made])  # (E,)
     keys = torch.from_numpy(np.stack([each.keys for each in made]))  # (E, M)
     facts = torch.from_numpy(np.stack([each.facts for each in made])).float()
-    used = torch.from_numpy(np.stack([each.used for each in made]))
+    asked = torch.from_numpy(np.stack([each.open for each in made]))  # (E, M)
     right = torch.from_numpy(np.stack([each.right for each in made]))  # (E, M + 1)
-    key_size = (rows.shape[1] - says.N_GATES - says.N_FACTS) // 2
-    _, query, asks, _ = rows[tokens].split(
-        [says.N_GATES, key_size, says.N_FACTS, key_size], dim=1
+    key_size = (rows.shape[1] - says.N_SCORES - says.N_FACTS) // 2
+    new, query, asks, _ = rows[tokens].split(
+        [says.N_SCORES, key_size, says.N_FACTS, key_size], dim=1
     )
-    scores = rows[keys, 3] + torch.einsum("emk,ek->em", rows[keys, -key_size:], query)
+    scores = rows[keys, 1] + torch.einsum("emk,ek->em", rows[keys, -key_size:], query)
     scores = scores + torch.einsum("emf,ef->em", facts, asks)
-    scores = scores.masked_fill(~used, -torch.inf)
-    chances = log_softmax(torch.cat([scores, rows[tokens, 2:3]], dim=1), dim=1)
+    scores = scores.masked_fill(~asked, -torch.inf)
+    chances = log_softmax(torch.cat([scores, new[:, :1]], dim=1), dim=1)
     return -torch.logsumexp(chances.masked_fill(~right, -torch.inf), dim=1).mean()

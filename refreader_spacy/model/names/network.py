@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from refreader_spacy.model.names.says import N_FACTS, N_GATES
+from refreader_spacy.model.names.says import N_FACTS, N_SCORES
 
 MOMENTUM = 0.05  # of what the hidden states' mean and deviation are averaged with
 
@@ -45,7 +45,7 @@ class Network(nn.Module):
         self.initial_hidden = nn.Parameter(torch.zeros(hidden_size))
         self.norm = nn.BatchNorm1d(2 * hidden_size, affine=False, momentum=MOMENTUM)
         self.view = nn.Linear(2 * hidden_size, view_size)
-        self.gates = nn.Linear(view_size, N_GATES)
+        self.scores = nn.Linear(view_size, N_SCORES)
         self.query = nn.Linear(view_size, key_size)
         self.facts = nn.Linear(view_size, N_FACTS)
         self.key = nn.Linear(view_size, key_size)
@@ -63,7 +63,7 @@ class Network(nn.Module):
         """
         drop = nn.functional.dropout
         if not len(tokens):
-            size = N_GATES + 2 * self.key_size + N_FACTS
+            size = N_SCORES + 2 * self.key_size + N_FACTS
             return Packed(tokens.new_zeros(0, size), tokens.new_zeros(0, 0))
         if self.learn_recurrence:
             tokens = drop(tokens, self.dropout / 2, self.training)
@@ -75,7 +75,7 @@ class Network(nn.Module):
         view = torch.tanh(self.view(drop(seen, self.dropout / 2, self.training)))
         view = drop(view, self.dropout, self.training)
         said = [
-            self.gates(view),
+            self.scores(view),
             self.query(view) * (2 / math.sqrt(self.key_size)),
             self.facts(view),
             torch.tanh(self.key(view)),

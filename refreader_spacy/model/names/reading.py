@@ -15,6 +15,7 @@ import numpy as np
 from refreader_spacy.model.fast.plain import gru_step
 from refreader_spacy.model.fast.weights import Layer, distinct_rows
 from refreader_spacy.model.names.memory import Index, State, decide_plainly, empty
+from refreader_spacy.model.names.words import N_ADDED
 from refreader_spacy.model.types import Array, Reading
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Weights:
         self.view_bias = p["view.bias"] - view @ p["norm.running_mean"]
         self.now = np.ascontiguousarray(view[:, :size])  # (G, H)
         self.before = np.ascontiguousarray(view[:, size:])
-        heads = ["gates", "query", "facts", "key"]
+        heads = ["scores", "query", "facts", "key"]
         scale = {"query": np.float32(2 / math.sqrt(self.key_size))}
         self.heads = Layer(
             np.concatenate([p[f"{h}.weight"] * scale.get(h, 1) for h in heads]),
@@ -92,7 +93,7 @@ class Weights:
         return said
 
     def decide(self, said: Array, words: Array) -> Reading:
-        """What the memory makes of one document from its beginning (T, S), (T,)."""
+        """What the memory makes of one document from its beginning (T, S), (T, 2)."""
         return decide(self.start(), said, words, np.array([0, len(said)]))
 
 
@@ -110,8 +111,8 @@ class Documents:
     def read(self, vectors: Array, lengths: Sequence[int]) -> Reading:
         """Go on with each document.
 
-        vectors (Array): Of all documents' tokens, end to end (N, X + 1): the last
-            number is the word's.
+        vectors (Array): Of all documents' tokens, end to end (N, X + 2): the last
+            two numbers are the word's and what kind of word it is.
         lengths (Sequence[int]): How many are each document's, the longest first (B,).
         RETURNS: All documents' gates (N, M), end to end.
         """
@@ -119,7 +120,7 @@ class Documents:
         if not n_tokens:
             return Reading(*np.zeros((3, 0, weights.n_cells), np.float32))
         starts = np.cumsum([0, *lengths])
-        projected, which = weights.project(vectors[:, :-1])
+        projected, which = weights.project(vectors[:, :-N_ADDED])
         hidden = np.empty((n_tokens, weights.hidden_size), np.float32)
         first = self.state.hidden.copy()  # (B, H)
         run = compiled.recur if compiled else recur_plainly
@@ -129,7 +130,7 @@ class Documents:
         some = starts[:-1][np.diff(starts) > 0]
         before[some] = first[: len(some)]
         said = weights.say(hidden, before)
-        return decide(self.state, said, vectors[:, -1], starts)
+        return decide(self.state, said, vectors[:, -N_ADDED:], starts)
 
 
 def decide(state: State, said: Array, words: Array, starts: Index) -> Reading:

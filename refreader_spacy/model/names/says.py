@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from refreader_spacy.model.types import Array
 
-N_GATES = 4  # entity, name, new, weight
+N_SCORES = 2  # of somebody new, and of the key by itself
 
 # What a query asks about a cell: where each kind of fact begins, and how many it has
 AGE, N_AGES = 0, 8  # tokens since it was written, in powers of two
@@ -20,16 +20,17 @@ PRONOUN = 18  # is a pronoun all that is known?
 SAME_WORD = 19  # was it called by this word?
 FIRST = 20  # is it the first of the text?
 BORN = 21  # tokens since it was first named, as a logarithm
-N_FACTS = 22
+AGREES = 22  # is it of the pronoun's gender, by a given name or a title?
+DIFFERS = 23  # or of another?
+N_FACTS = 24
 
 
 @dataclass(frozen=True)
 class Said:
-    """What each token of one document says (T, 4 + K + 22 + K).
+    """What each token of one document says (T, 2 + K + 24 + K).
 
-    The columns are: is it a mention (logit), is it part of a name (logit), the score of
-    being somebody new, how much the key counts by itself; a query (K) and what the
-    query makes of each fact about a cell (22); a key (K).
+    The columns are: the score of being somebody new, how much the key counts by itself;
+    a query (K) and what the query makes of each fact about a cell (24); a key (K).
     """
 
     rows: Array
@@ -41,4 +42,4 @@ class Said:
 
 def width(key_size: int) -> int:
     """How many numbers a token says."""
-    return N_GATES + 2 * key_size + N_FACTS
+    return N_SCORES + 2 * key_size + N_FACTS
