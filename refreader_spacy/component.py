@@ -26,8 +26,8 @@ from refreader_spacy.extensions import (
 )
 from refreader_spacy.lexicon import token_kinds
 from refreader_spacy.model.inference import lookahead, read_docs
-from refreader_spacy.model.names.says import Said
 from refreader_spacy.model.types import Reading
+from refreader_spacy.names.says import Said
 from refreader_spacy.training.gold import LossWeights, gold_groups, gold_links
 from refreader_spacy.training.loss import coreference_loss
 
@@ -196,12 +196,16 @@ class RefReader(TrainablePipe):
             write_surprisals(self.model, docs, self.name)
 
     def get_loss(
-        self, examples: Iterable[Example], readings: list[Reading]
-    ) -> tuple[float, list[Reading]]:
-        """The loss of link probabilities against gold clusters, and its gradient."""
+        self, examples: Iterable[Example], readings: list[Any]
+    ) -> tuple[float, list[Any]]:
+        """The loss against gold clusters, and its gradient.
+
+        readings (list[Any]): Readings, whose link probabilities are compared with gold;
+            or what a reader of names said, which is compared with what it should say.
+        """
         examples = list(examples)
         if readings and isinstance(readings[0], Said):
-            from refreader_spacy.model.names.lesson import decision_loss, decisions_of
+            from refreader_spacy.training.lesson import decision_loss, decisions_of
 
             decisions = [
                 decisions_of(example, self.spans_prefix, said.n_cells)

@@ -259,7 +259,7 @@ class Stream:
             if self._counts(mentions):
                 yield ClusterFinished(entity, list(mentions))
 
-    def _read_from(self, state: State | None) -> None:
+    def _read_from(self, state: Any) -> None:
         weights = weights_of(self.pipe.model)
         if weights is None:
             raise ValueError(Errors.R253.format(name=self.pipe.name))

@@ -25,6 +25,7 @@ from refreader_spacy.cli.seeds import seeds
 from refreader_spacy.cli.serve import serve
 from refreader_spacy.cli.silver import silver
 from refreader_spacy.cli.table import table
+from refreader_spacy.cli.taught import taught
 from refreader_spacy.cli.threshold import threshold
 from refreader_spacy.cli.weights import weights
 
@@ -65,6 +66,7 @@ for command in (
     corpus,
     convert,
     silver,
+    taught,
     threshold,
     perplexity,
     evaluate,

@@ -193,7 +193,7 @@ def _examples(
 ) -> Iterator[Silver]:
     words, spaces = [t.text for t in doc], [bool(t.whitespace_) for t in doc]
     own = {article.names[0], article.names[-1]}
-    named = list(_names(words))
+    named = list(names_in(words))
     person = [place for place in named if own & set(words[slice(*place)])]
     others = [
         place
@@ -267,7 +267,7 @@ def _turned(
     return replace(example, words=words, gender="F" if example.gender == "M" else "M")
 
 
-def _names(words: list[str]) -> Iterator[Place]:
+def names_in(words: list[str]) -> Iterator[Place]:
     """Runs of capitalised words that aren't known for something else."""
     start = None
     for i, word in enumerate([*words, "."]):

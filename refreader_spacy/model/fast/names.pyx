@@ -1,14 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The reader of names, compiled: its recurrent unit, and what tokens decide.
 
-The equations are those of `model/names/memory.py`, which is the definition; a test
+The equations are those of `names/memory.py`, which is the definition; a test
 compares them.
 """
 
 from libc.math cimport exp, exp2, log1p
 from libc.string cimport memcpy, memset
 
-from refreader_spacy.model.names import memory as definition
 
 cdef extern from "kernel.h" nogil:
     ctypedef struct Layer:
@@ -60,7 +59,7 @@ cdef enum:
     N_FACTS = 24
     N_WORDS = 8
 
-cdef double HALF_LIFE = definition.HALF_LIFE
+cdef double HALF_LIFE = 30.0  # of salience, in tokens
 
 
 def recur(

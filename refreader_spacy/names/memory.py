@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.model.names import says
-from refreader_spacy.model.names.words import (
+from refreader_spacy.model.types import Array
+from refreader_spacy.names import says
+from refreader_spacy.names.words import (
     IS_END,
     IS_HE,
     IS_JOINING,
@@ -23,7 +24,6 @@ from refreader_spacy.model.names.words import (
     IS_PRONOUN,
     IS_SHE,
 )
-from refreader_spacy.model.types import Array
 
 Numbers = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -149,7 +149,8 @@ class Cells:
         scores = np.where(self.open_to(kind), scores, -np.inf)
         scores = np.append(scores, said[0])
         shares: Numbers = np.exp(scores - scores.max())
-        return shares / shares.sum()
+        shares /= shares.sum()
+        return shares
 
     def facts_now(self, word: float, kind: int) -> Numbers:
         """What a query can ask about the cells (M, 24)."""

@@ -16,7 +16,6 @@ import torch
 from spacy.tokens import Doc, Span
 from thinc.api import ArgsKwargs, Model, chain, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward
-from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.model.architecture import (
@@ -25,12 +24,12 @@ from refreader_spacy.model.architecture import (
     tensors_from_bytes,
     tensors_to_bytes,
 )
-from refreader_spacy.model.names.network import Network, Packed
-from refreader_spacy.model.names.reading import Weights
-from refreader_spacy.model.names.says import Said
-from refreader_spacy.model.names.words import N_ADDED, numbers_of
 from refreader_spacy.model.packing import packed_order
 from refreader_spacy.model.types import Reading
+from refreader_spacy.names.network import Network, Packed
+from refreader_spacy.names.reading import Weights
+from refreader_spacy.names.says import Said
+from refreader_spacy.names.words import N_ADDED, numbers_of
 
 Output = list[Reading] | list[Said]
 
@@ -111,7 +110,7 @@ def _add_words(
     vectors, backprop = encoder(docs, is_train)
     xp = model.ops.xp
     both = [
-        xp.concatenate([v, model.ops.asarray(numbers_of(doc))], axis=1)
+        xp.concatenate([v, model.ops.asarray(cast(Any, numbers_of(doc)))], axis=1)
         for v, doc in zip(vectors, docs, strict=True)
     ]
 
@@ -137,7 +136,11 @@ def _pack(
     width = model.get_dim("nI")
     lengths = [len(v) for v in vectors]
     order, batch_sizes = packed_order(lengths)
-    flat = xp.concatenate(vectors) if sum(lengths) else model.ops.alloc2f(0, width + N_ADDED)
+    flat = (
+        xp.concatenate(vectors)
+        if sum(lengths)
+        else model.ops.alloc2f(0, width + N_ADDED)
+    )
     learn = is_train and learn
     packed = model.ops.as_contig(cast(Any, flat)[order, :width])
     tokens = xp2torch(packed, requires_grad=learn)
@@ -170,9 +173,7 @@ def _unpack(
     def d_said(d_rows: list[Said]) -> ArgsKwargs:
         joined = np.concatenate([d.rows for d in d_rows])
         d_packed = torch.from_numpy(joined[order]).to(packed.said.device)
-        return ArgsKwargs(
-            args=([packed.said],), kwargs={"grad_tensors": [d_packed]}
-        )
+        return ArgsKwargs(args=([packed.said],), kwargs={"grad_tensors": [d_packed]})
 
     if is_train:
         return [Said(each, n_cells) for each in rows], d_said

@@ -14,14 +14,19 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from spacy.tokens import Doc
 from spacy.training import Example
 from torch.nn.functional import log_softmax
 
-from refreader_spacy.model.names import says
-from refreader_spacy.model.names.memory import Cells, Mask, Numbers, empty
-from refreader_spacy.model.names.says import Said
-from refreader_spacy.model.names.words import IS_JOINING, IS_NAME, IS_PRONOUN, numbers_of
+from refreader_spacy.model.types import Array
+from refreader_spacy.names import says
+from refreader_spacy.names.memory import Cells, Mask, Numbers, empty
+from refreader_spacy.names.says import Said
+from refreader_spacy.names.words import (
+    IS_JOINING,
+    IS_NAME,
+    IS_PRONOUN,
+    numbers_of,
+)
 from refreader_spacy.training.gold import gold_groups
 
 Numbering = NDArray[np.intp]
@@ -72,7 +77,13 @@ class _Walk:
         self.holds = np.full(n_cells, NOBODY)
 
     def step(
-        self, token: int, word: float, kind: int, person: int, group: int, later: set[int]
+        self,
+        token: int,
+        word: float,
+        kind: int,
+        person: int,
+        group: int,
+        later: set[int],
     ) -> Decision | None:
         """One token.
 
@@ -107,7 +118,7 @@ class _Walk:
         return made
 
     def _meant(self, group: int, later: set[int]) -> tuple[Mask, bool]:
-        """Which cells a pronoun of a gold cluster may link to, and if it is a new one."""
+        """Which cells a gold cluster's pronoun may link to, and if it is a new one."""
         mine, holds = self.people[group], self.holds
         right = np.append(np.isin(holds, [*mine, -2 - group]), False)
         if right.any():
@@ -135,12 +146,12 @@ def gold_of(example: Example, prefix: str) -> Numbering:
     return group
 
 
-def people_of(numbers: Numbers) -> Numbering:
+def people_of(numbers: Array) -> Numbering:
     """Who each word of a name stands for, by number; -1 for other words (T,).
 
     A name that begins with a word of an earlier one is the same person.
 
-    numbers (Numbers): What `numbers_of` says of the words (T, 2).
+    numbers (Array): What `numbers_of` says of the words (T, 2).
     """
     person = np.full(len(numbers), NOBODY)
     latest: dict[float, int] = {}  # by word
@@ -173,7 +184,7 @@ def decision_loss(
         for each in some
     ]
     loss = _loss(rows, made) if made else (rows * 0).sum()
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     parts = np.split(rows.grad.numpy(), starts[1:])  # type: ignore[union-attr]
     return loss.item(), [
         Said(part, each.n_cells) for part, each in zip(parts, said, strict=True)

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 from refreader_spacy.model.fast.plain import gru_step
 from refreader_spacy.model.fast.weights import Layer, distinct_rows
-from refreader_spacy.model.names.memory import Index, State, decide_plainly, empty
-from refreader_spacy.model.names.words import N_ADDED
 from refreader_spacy.model.types import Array, Reading
+from refreader_spacy.names.memory import Index, State, decide_plainly, empty
+from refreader_spacy.names.words import N_ADDED
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-compiled: ModuleType | None
+compiled: Any
 try:
-    from refreader_spacy.model.fast import names as compiled
+    compiled = import_module("refreader_spacy.model.fast.names")
 except ImportError:  # it was installed where nothing compiles
     compiled = None
 

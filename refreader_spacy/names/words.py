@@ -13,8 +13,14 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span
 
 from refreader_spacy.decode import NAME, Gender
-from refreader_spacy.lexicon import GENDERS, GIVEN_HE, GIVEN_SHE, HYPHENS
-from refreader_spacy.lexicon import word_kind, words
+from refreader_spacy.lexicon import (
+    GENDERS,
+    GIVEN_HE,
+    GIVEN_SHE,
+    HYPHENS,
+    word_kind,
+    words,
+)
 from refreader_spacy.model.types import Array
 
 N_ADDED = 2  # numbers behind a vector

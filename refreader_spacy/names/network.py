@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from refreader_spacy.model.names.says import N_FACTS, N_SCORES
+from refreader_spacy.names.says import N_FACTS, N_SCORES
 
 MOMENTUM = 0.05  # of what the hidden states' mean and deviation are averaged with
 
@@ -98,7 +99,7 @@ def _one_back(batch_sizes: Sequence[int]) -> Tensor:
     """
     first = batch_sizes[0]
     places, start = [torch.arange(first)], first
-    for before, size in zip(batch_sizes, batch_sizes[1:], strict=False):
+    for before, size in pairwise(batch_sizes):
         places.append(torch.arange(start, start + size))
         start += before
     return torch.cat(places)
