@@ -27,7 +27,10 @@ def taught(
     ],
     teacher: Annotated[Path, typer.Option(help="A pipeline that may look ahead.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="A .spacy file.")],
-    limit: Annotated[int, typer.Option(help="How many examples to make.")] = 5000,
+    add: Annotated[
+        Path | None, typer.Option(help="A .spacy file to put the examples beside.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="How many examples to make.")] = 4000,
     seed: Annotated[int, typer.Option(help="Of all random choices.")] = 0,
 ) -> None:
     """Let a better reader say whom pronouns in biographies mean, as labels for another.
@@ -35,7 +38,7 @@ def taught(
     Questions are like GAP's: a pronoun, and two names of its gender near it.
 
     Example: refreader taught assets/wiki_bio/wiki_bio.txt.xz
-    --teacher training/transformer_finetune/1/model-best -o corpus/names/taught.spacy
+    --teacher training/teacher/ready -o corpus/taught.spacy
     """
     if not articles.exists():
         raise ValueError(Errors.R013.format(path=articles))
@@ -52,7 +55,10 @@ def taught(
     made = list(progress(islice(answers, limit), "Examples", limit))
     output.parent.mkdir(parents=True, exist_ok=True)
     with whole(output) as draft:
-        DocBin(docs=made).to_disk(draft)
+        docs = DocBin(docs=made)
+        if add is not None:
+            docs.merge(DocBin().from_disk(add))
+        docs.to_disk(draft)
     typer.echo(report(made))
     typer.echo(f"written to {output}")
 

@@ -187,6 +187,8 @@ class Cells:
         begins = named and clock[CURRENT] < 0
         clock[NAMES] += begins
         if cell is not None and not named:
+            if not self.facts[cell, GENDER]:
+                self.facts[cell, GENDER] = kind & (IS_HE | IS_SHE)
             return cell
         new = cell is None
         if cell is None:

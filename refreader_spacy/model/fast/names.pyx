@@ -302,6 +302,8 @@ cdef Py_ssize_t write(
     if begins:
         clock[NAMES] += 1
     if not new and not named:
+        if not cells.facts[cell * N_KNOWN + GENDER]:
+            cells.facts[cell * N_KNOWN + GENDER] = kind & GENDERS
         return cell
     if new:
         cell = place(cells)
