@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from spacy.tokens import Doc
 
 from refreader_spacy.errors import Errors
@@ -31,6 +32,7 @@ LEFT, RIGHT = 56, 16
 PANEL, BETWEEN, BELOW = 66, 18, 38
 ANGLE = math.radians(58)  # that the tokens are turned by
 LONGEST = 14  # letters of a token
+VISIBLE = 0.05  # a gate that can be seen
 
 
 def memory_svg(doc: Doc, gold: str | Doc | None = None) -> str:
@@ -43,13 +45,19 @@ def memory_svg(doc: Doc, gold: str | Doc | None = None) -> str:
     rows = [columns[i : i + N_COLUMNS] for i in range(0, len(columns), N_COLUMNS)]
     width = LEFT + STEP * max(FEWEST, *map(len, rows), 0) + RIGHT
     marks = ("entity, as found" if gold is None else "entity, gold") if entities else ""
-    _, n_cells = reading.update.shape
-    content, top = legend(n_cells, width, marks)
+    content, top = legend(n_cells_used(reading), width, marks)
     for row in rows:
         drawing = Row(doc, reading, entities, row, top)
         content += drawing.draw()
         top = drawing.end
     return svg(content, width, top)
+
+
+def n_cells_used(reading: Reading) -> int:
+    """How many cells there are up to the last that was written to; two or more."""
+    _, n_cells = reading.update.shape
+    used = np.flatnonzero(((reading.update + reading.overwrite) >= VISIBLE).any(axis=0))
+    return min(n_cells, int(used.max(initial=1)) + 1)
 
 
 @dataclass(frozen=True)

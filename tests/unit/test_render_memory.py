@@ -180,3 +180,13 @@ def test_gold_that_is_not_there_is_an_error(doc, nlp):
         render(doc, "memory", gold="silver")
     with pytest.raises(ValueError, match="starts with 'Another text'"):
         render(doc, "memory", gold=nlp("Another text"))
+
+
+def test_cells_that_nothing_is_written_to_are_not_in_the_legend(nlp):
+    doc = nlp.make_doc("Ann met Bo")
+    update, overwrite, salience = np.zeros((3, 3, 16), np.float32)
+    overwrite[0, 0] = overwrite[2, 2] = 1
+    write_trace(doc, Reading(update, overwrite, salience))
+    drawn = render(doc, "memory", form="fragment")
+    assert "cell 2" in drawn
+    assert "cell 3" not in drawn

@@ -90,12 +90,14 @@ export class MemoryView {
     }
     pen.stroke();
     if (last < 0) return;
+    const { length } = this.cells;
+    const apart = Math.min(4, 12 / Math.max(1, length - 1));
     this.cells.forEach((_, cell) => {
       const at = (token) => token * reading.nCells + cell;
       const colour = colours.cells[cell];
       this.#curve(first, last, x, (token) => salience - (panel - 4) * reading.salience[at(token)], colour, 2);
       for (let token = first; token <= last; token++)
-        this.#stem(x(token) + 4 * cell - 2 * (this.cells.length - 1), gates, panel - 6, reading.update[at(token)], reading.overwrite[at(token)], colour);
+        this.#stem(x(token) + apart * (cell - (length - 1) / 2), gates, panel - 6, reading.update[at(token)], reading.overwrite[at(token)], colour);
       this.#sign(cell, x(last), salience - (panel - 4) * reading.salience[at(last)], colour);
     });
     this.#words(first, last, x, gates + 9);
@@ -225,6 +227,8 @@ class Cell {
     const { look, words } = this.#held(reading, state, position);
     set(this.holds, words);
     if (this.holds.className !== look) this.holds.className = look;
+    // Of many cells only those that hold something are shown
+    this.element.hidden = this.number > 1 && look === "holds empty" && !did;
     if (did && isStep && !isStill.matches)
       this.element.animate(
         [{ backgroundColor: `color-mix(in srgb, var(--cell) ${did === "updated" ? 25 : 45}%, transparent)` }, {}],
