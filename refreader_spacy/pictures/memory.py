@@ -45,7 +45,9 @@ def memory_svg(doc: Doc, gold: str | Doc | None = None) -> str:
     rows = [columns[i : i + N_COLUMNS] for i in range(0, len(columns), N_COLUMNS)]
     width = LEFT + STEP * max(FEWEST, *map(len, rows), 0) + RIGHT
     marks = ("entity, as found" if gold is None else "entity, gold") if entities else ""
-    content, top = legend(n_cells_used(reading), width, marks)
+    reading = without_unused(reading)
+    _, n_cells = reading.update.shape
+    content, top = legend(n_cells, width, marks)
     for row in rows:
         drawing = Row(doc, reading, entities, row, top)
         content += drawing.draw()
@@ -53,11 +55,13 @@ def memory_svg(doc: Doc, gold: str | Doc | None = None) -> str:
     return svg(content, width, top)
 
 
-def n_cells_used(reading: Reading) -> int:
-    """How many cells there are up to the last that was written to; two or more."""
-    _, n_cells = reading.update.shape
-    used = np.flatnonzero(((reading.update + reading.overwrite) >= VISIBLE).any(axis=0))
-    return min(n_cells, int(used.max(initial=1)) + 1)
+def without_unused(reading: Reading) -> Reading:
+    """The cells up to the last that was written to, at least two."""
+    written = reading.update + reading.overwrite >= VISIBLE
+    n_cells = int(np.flatnonzero(written.any(axis=0)).max(initial=1)) + 1
+    return Reading(
+        *(x[:, :n_cells] for x in (reading.update, reading.overwrite, reading.salience))
+    )
 
 
 @dataclass(frozen=True)
