@@ -17,7 +17,7 @@ from refreader_spacy.model.fast.plain import gru_step
 from refreader_spacy.model.fast.weights import Layer, distinct_rows
 from refreader_spacy.model.types import Array, Reading
 from refreader_spacy.names.memory import Index, State, decide_plainly, empty
-from refreader_spacy.names.words import N_ADDED
+from refreader_spacy.names.words import IS_JOINING, IS_NAME, IS_PRONOUN, N_ADDED
 
 compiled: Any
 try:
@@ -26,6 +26,7 @@ except ImportError:  # it was installed where nothing compiles
     compiled = None
 
 EPS = 1e-5  # torch's, of a deviation
+IS_MENTION = IS_NAME | IS_PRONOUN | IS_JOINING
 
 
 class Weights:
@@ -127,8 +128,12 @@ class Documents:
         before[1:] = hidden[:-1]
         some = starts[:-1][np.diff(starts) > 0]
         before[some] = first[: len(some)]
-        said = weights.say(hidden, before)
-        return decide(self.state, said, vectors[:, -N_ADDED:], starts)
+        # Only what may be a mention is heard
+        words = vectors[:, -N_ADDED:]
+        heard = np.flatnonzero(words[:, 1].astype(int) & IS_MENTION)
+        said = np.zeros((n_tokens, len(weights.heads.bias)), np.float32)
+        said[heard] = weights.say(hidden[heard], before[heard])
+        return decide(self.state, said, words, starts)
 
 
 def decide(state: State, said: Array, words: Array, starts: Index) -> Reading:
