@@ -225,8 +225,10 @@ def test_steps_keys_and_clicks_move_too(browser):
 def test_cells_fill_fade_and_are_overwritten(browser):
     """The example begins: In 1934 Ruth Calder opened a school."""
     go(browser, 0)
-    held = [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, ".holds")]
-    assert held == ["empty", "empty"]
+    held = browser.find_elements(By.CSS_SELECTOR, ".holds")
+    shown = [cell.text for cell in held if cell.is_displayed()]
+    assert shown == ["empty", "empty"]
+    assert len(held) > len(shown)  # of many cells those that hold nothing are hidden
     go(browser, 3)
     cells = browser.find_elements(By.CSS_SELECTOR, ".cell")
     (cell,) = [cell for cell in cells if "overwritten" in cell.text]
@@ -300,9 +302,13 @@ def test_a_file_that_cannot_be_read_says_why(browser, tmp_path, data, part):
     assert not at(browser, "problem").is_displayed()
 
 
+def n_entities(browser):
+    return len(browser.find_elements(By.CSS_SELECTOR, "#entities button b"))
+
+
 def test_hostile_text_shows_as_text(browser):
     n_elements = "return document.querySelectorAll('script, img, b').length"
-    before = browser.execute_script(n_elements)
+    before = browser.execute_script(n_elements) - n_entities(browser)
     give(browser, HOSTILE)
     given = at(browser, "text").get_attribute("value")
     assert shown_text(browser) == given
@@ -310,8 +316,7 @@ def test_hostile_text_shows_as_text(browser):
         drag(browser, "position", position)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     browser.save_screenshot(str(SCREENSHOTS / "hostile.png"))
-    entities = len(browser.find_elements(By.CSS_SELECTOR, "#entities button b"))
-    assert browser.execute_script(n_elements) == before + entities - 1
+    assert browser.execute_script(n_elements) == before + n_entities(browser)
     assert browser.execute_script("return window.hacked") is None
 
 
