@@ -87,12 +87,13 @@ def read_long(model: ReaderModel, reading: Documents, doc: Doc) -> Reading:
     else:
         parts = (part_of(model, doc[start : start + BLOCK]) for start in starts)
         blocks = (encode(model, [part])[0] for part in parts)
-    read = [reading.read(block, [len(block)]) for block in blocks]
-    return Reading(
-        np.concatenate([part.update for part in read]),
-        np.concatenate([part.overwrite for part in read]),
-        np.concatenate([part.salience for part in read]),
-    )
+    # Filled in place: of many cells gates are large, and joining parts copies them
+    gates = np.empty((3, len(doc), reading.weights.n_cells), np.float32)
+    for start, block in zip(starts, blocks, strict=True):
+        part = reading.read(block, [len(block)])
+        stop = start + len(block)
+        gates[:, start:stop] = part.update, part.overwrite, part.salience
+    return Reading(*gates)
 
 
 def weights_of(model: ReaderModel) -> Weights | None:
