@@ -38,8 +38,3 @@ class Said:
 
     def __len__(self) -> int:
         return len(self.rows)
-
-
-def width(key_size: int) -> int:
-    """How many numbers a token says."""
-    return N_SCORES + 2 * key_size + N_FACTS

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 from spacy.attrs import ORTH
-from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span
 
 from refreader_spacy.decode import NAME, Gender
@@ -55,11 +54,6 @@ def numbers_of(doc: Doc | Span) -> Array:
     numbers[:, 0] = orths & np.uint64(WORD_BITS)
     numbers[:, 1] = kinds
     return numbers
-
-
-def number_of(word: str) -> float:
-    """A word's number among those that `numbers_of` gives."""
-    return float(get_string_id(word) & WORD_BITS)
 
 
 def kind_of(word: str) -> int:
