@@ -165,9 +165,13 @@ class RefReader(TrainablePipe):
         return Stream(self, self.tokenizer)
 
     def predict(self, docs: Iterable[Doc]) -> list[Reading]:
-        """The memory's history over each Doc, which is left as it is."""
+        """The memory's history over each Doc, which is left as it is.
+
+        A long Doc is read while it is decoded, unless its gates are to be kept: those
+        of a novel take more memory than all else.
+        """
         self._check_trained()
-        return read_docs(self.model, list(docs))
+        return read_docs(self.model, list(docs), whole=self.trace)
 
     def _check_trained(self) -> None:
         if not self.model.attrs.get("trained"):

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.model.types import Array, Reading
+from refreader_spacy.model.types import BLOCK, Array, Reading
 
 CAPACITY = 64  # tokens that are remembered at most; twice as many until a clean-up
 STRIDE = 64  # tokens that are compared with each other and all remembered at once
-BLOCK = 4096  # tokens that `decode` looks at together
+TIDY = 4 * BLOCK  # tokens after which `decode` lets go of singletons
 
 Floats = NDArray[np.float64]
 Kinds = NDArray[np.uint8]
@@ -346,18 +346,16 @@ def decode(
     singletons (bool): Keep mentions that nothing links to. There are many of them, so
         without they are let go of as soon as nothing can.
     """
-    _, n_cells = reading.update.shape
-    decoder = Decoder(n_cells, threshold)
+    decoder = Decoder(reading.n_cells, threshold)
     clusters: dict[int, Cluster] = {}
     recent: set[int] = set()  # clusters that were not done with, and newer ones
-    for start in range(0, len(reading), BLOCK):
-        block = slice(start, start + BLOCK)
-        update, overwrite = reading.update[block], reading.overwrite[block]
-        found = decoder.read(update, overwrite, kinds[block])
+    for block in reading.blocks():
+        some = kinds[decoder.position :][: len(block)]
+        found = decoder.read(block.update, block.overwrite, some)
         extend_clusters(clusters, found)
-        if not singletons and block.stop < len(reading):
+        recent |= {mention.cluster for mention, _ in found}
+        if not singletons and decoder.position % TIDY == 0:
             decoder.release()
-            recent |= {mention.cluster for mention, _ in found}
             for done in recent - decoder.remembered:
                 if len(clusters[done].mentions) == 1:
                     del clusters[done]

@@ -30,14 +30,8 @@ from refreader_spacy.events import (
 )
 from refreader_spacy.held import HeldText, Part
 from refreader_spacy.lexicon import HYPHENS, INSIDE, said_of_name, token_kinds
-from refreader_spacy.model.inference import (
-    BLOCK,
-    ReaderModel,
-    doc_of,
-    encode,
-    weights_of,
-)
-from refreader_spacy.model.types import Array, Reading
+from refreader_spacy.model.inference import ReaderModel, doc_of, encode, weights_of
+from refreader_spacy.model.types import BLOCK, Array, Reading
 
 TIDY = 64  # tokens after which the stream lets go of what the memory has forgotten
 LATEST = 1000  # mentions that it keeps of one entity

@@ -8,6 +8,7 @@ side by side with others of similar length, and long ones in blocks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -15,10 +16,9 @@ from spacy.attrs import NORM
 from spacy.tokens import Doc, Span
 from thinc.api import Model, NumpyOps
 
-from refreader_spacy.model.fast import Documents, Weights
-from refreader_spacy.model.types import Array, Reading
+from refreader_spacy.model.fast import Weights
+from refreader_spacy.model.types import BLOCK, Array, Reading
 
-BLOCK = 1024  # tokens of one document that have vectors at the same time
 GROUP = 32 * BLOCK  # tokens of all documents of a group
 
 # Layers of Thinc's and spaCy's that treat each token by itself
@@ -38,11 +38,15 @@ ALONE = {
 ReaderModel = Model[list[Doc], list[Reading]]
 
 
-def read_docs(model: ReaderModel, docs: Sequence[Doc]) -> list[Reading]:
-    """The memory's history over each Doc, in the order of the Docs."""
+def read_docs(model: ReaderModel, docs: Sequence[Doc], *, whole: bool) -> list[Reading]:
+    """The memory's history over each Doc, in the order of the Docs.
+
+    whole (bool): Read everything now. Otherwise, long Docs are read when their gates
+        are asked for.
+    """
     readings: dict[int, Reading] = {}
     for group in groups_by_length([len(doc) for doc in docs]):
-        found = read_group(model, [docs[i] for i in group])
+        found = read_group(model, [docs[i] for i in group], whole=whole)
         readings.update(zip(group, found, strict=True))
     return [readings[i] for i in range(len(docs))]
 
@@ -59,13 +63,14 @@ def groups_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield group
 
 
-def read_group(model: ReaderModel, docs: list[Doc]) -> list[Reading]:
+def read_group(model: ReaderModel, docs: list[Doc], *, whole: bool) -> list[Reading]:
     """Read documents of similar length, the longest first."""
     weights = weights_of(model)
     if weights is None or not isinstance(model.ops, NumpyOps):
         return model.predict(docs)
-    if len(docs) == 1:
-        return [read_long(model, weights.documents(), docs[0])]
+    if len(docs) == 1 and len(docs[0]) > BLOCK:
+        reading = LongReading(model, weights, docs[0])
+        return [reading.whole if whole else reading]
     lengths = [len(doc) for doc in docs]
     vectors = np.concatenate(encode(model, docs))
     together = weights.documents(weights.start(len(docs))).read(vectors, lengths)
@@ -75,25 +80,51 @@ def read_group(model: ReaderModel, docs: list[Doc]) -> list[Reading]:
     return [Reading(*column) for column in columns]
 
 
-def read_long(model: ReaderModel, reading: Documents, doc: Doc) -> Reading:
-    """Go on with a document of any length, of which the gates are all that is kept."""
-    if len(doc) <= BLOCK:
-        (vectors,) = encode(model, [doc])
-        return reading.read(vectors, [len(doc)])
-    starts = range(0, len(doc), BLOCK)
-    if lookahead(model):
-        (vectors,) = encode(model, [doc])
-        blocks = (vectors[start : start + BLOCK] for start in starts)
-    else:
-        parts = (part_of(model, doc[start : start + BLOCK]) for start in starts)
-        blocks = (encode(model, [part])[0] for part in parts)
-    # Filled in place: of many cells gates are large, and joining parts copies them
-    gates = np.empty((3, len(doc), reading.weights.n_cells), np.float32)
-    for start, block in zip(starts, blocks, strict=True):
-        part = reading.read(block, [len(block)])
-        stop = start + len(block)
-        gates[:, start:stop] = part.update, part.overwrite, part.salience
-    return Reading(*gates)
+class LongReading(Reading):
+    """Of one document of any length, which is read when its gates are asked for.
+
+    In blocks, none of which is kept; or whole. Until then the model must not learn.
+    """
+
+    def __init__(self, model: ReaderModel, weights: Weights, doc: Doc) -> None:
+        self._model, self._weights, self._doc = model, weights, doc
+
+    def __len__(self) -> int:
+        return len(self._doc)
+
+    @property
+    def n_cells(self) -> int:
+        return self._weights.n_cells
+
+    def blocks(self) -> Iterator[Reading]:
+        """All of it from left to right, read again each time."""
+        documents = self._weights.documents()
+        for vectors in vectors_of(self._model, self._doc):
+            yield documents.read(vectors, [len(vectors)])
+
+    @cached_property
+    def whole(self) -> Reading:
+        """All gates at once."""
+        # Filled in place: of many cells gates are large, and joining parts copies them
+        gates = np.empty((3, len(self), self.n_cells), np.float32)
+        start = 0
+        for block in self.blocks():
+            stop = start + len(block)
+            gates[:, start:stop] = block.update, block.overwrite, block.salience
+            start = stop
+        return Reading(*gates)
+
+    @property
+    def update(self) -> Array:
+        return self.whole.update
+
+    @property
+    def overwrite(self) -> Array:
+        return self.whole.overwrite
+
+    @property
+    def salience(self) -> Array:
+        return self.whole.salience
 
 
 def weights_of(model: ReaderModel) -> Weights | None:
@@ -106,6 +137,17 @@ def encode(model: ReaderModel, docs: Sequence[Doc | Span]) -> list[Array]:
     """The encoder's vectors (T, X) of each Doc, or each part of one."""
     vectors = model.layers[0].predict(docs)
     return [cast(Array, model.ops.to_numpy(v)) for v in vectors]
+
+
+def vectors_of(model: ReaderModel, doc: Doc) -> Iterator[Array]:
+    """The encoder's vectors of a long Doc, block by block."""
+    starts = range(0, len(doc), BLOCK)
+    if lookahead(model):
+        (vectors,) = encode(model, [doc])
+        yield from (vectors[start : start + BLOCK] for start in starts)
+    else:
+        parts = (part_of(model, doc[start : start + BLOCK]) for start in starts)
+        yield from (encode(model, [part])[0] for part in parts)
 
 
 def lookahead(model: ReaderModel) -> bool:

@@ -5,10 +5,13 @@ Shapes: T tokens, M memory cells.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+BLOCK = 1024  # tokens of one document that are looked at together
 
 Array = NDArray[np.float32]
 
@@ -28,6 +31,17 @@ class Reading:
 
     def __len__(self) -> int:
         return len(self.update)
+
+    @property
+    def n_cells(self) -> int:
+        _, n_cells = self.update.shape
+        return int(n_cells)
+
+    def blocks(self) -> Iterator[Reading]:
+        """All of it from left to right, some tokens at a time."""
+        for start in range(0, len(self), BLOCK):
+            some = slice(start, start + BLOCK)
+            yield Reading(self.update[some], self.overwrite[some], self.salience[some])
 
     def link_probability(self, first: int, second: int) -> float:
         """The paper's psi for one pair of tokens: were they written to the same cell?

@@ -61,7 +61,7 @@ class Library:
         reader.stream()  # what can't be streamed is an error before anyone comes
         self.reader = reader
         (nothing,) = reader.predict([Doc(reader.vocab)])
-        _, self.n_cells = nothing.update.shape
+        self.n_cells = nothing.n_cells
         self._kept: OrderedDict[str, Kept] = OrderedDict()
         # A vocab isn't made for threads: visitors take turns, piece by piece
         self._turn = Lock()

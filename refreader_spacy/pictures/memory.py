@@ -46,8 +46,7 @@ def memory_svg(doc: Doc, gold: str | Doc | None = None) -> str:
     width = LEFT + STEP * max(FEWEST, *map(len, rows), 0) + RIGHT
     marks = ("entity, as found" if gold is None else "entity, gold") if entities else ""
     reading = without_unused(reading)
-    _, n_cells = reading.update.shape
-    content, top = legend(n_cells, width, marks)
+    content, top = legend(reading.n_cells, width, marks)
     for row in rows:
         drawing = Row(doc, reading, entities, row, top)
         content += drawing.draw()

@@ -1,5 +1,6 @@
 """A stream against the whole text: any way of cutting gives the same."""
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -8,8 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.training import Example
 
+from refreader_spacy import decode
 from refreader_spacy import stream as streams
 from refreader_spacy.events import ClusterFinished, LinkMade
+from refreader_spacy.extensions import read_trace
 from refreader_spacy.model import inference
 from refreader_spacy.stream import Stream
 
@@ -147,6 +150,45 @@ def test_a_long_doc_is_read_in_blocks_as_in_one_go(nlp, monkeypatch):
         docs = [nlp.make_doc(text)] * n_docs
         for reading in nlp.get_pipe("refreader").predict(docs):
             np.testing.assert_allclose(reading.update, plain_torch[0].update, atol=1e-5)
+
+
+@pytest.fixture
+def names_nlp(nlp):
+    """With the package's reader, which is of names and has many cells."""
+    nlp.remove_pipe("refreader")
+    nlp.add_pipe("refreader")
+    return nlp
+
+
+@pytest.mark.parametrize("reader", ["nlp", "names_nlp"])
+def test_a_long_doc_has_the_clusters_of_its_trace(reader, request, monkeypatch):
+    monkeypatch.setattr(inference, "BLOCK", 50)
+    monkeypatch.setattr(decode, "TIDY", 100)
+    nlp = request.getfixturevalue(reader)
+    pipe = nlp.get_pipe("refreader")
+    text = "Ann met Bo Lee - Bo-Lee said she can't go. He saw Cy, her son. " * 40
+    untraced = nlp(text)
+    (reading,) = pipe.predict([untraced])
+    pipe.trace = True
+    traced = nlp(text)
+    assert seen_on_doc(untraced) == seen_on_doc(traced)
+    assert len(untraced._.coref_links) > 40
+    for gate in ("update", "overwrite", "salience"):
+        kept = getattr(read_trace(traced), gate)
+        np.testing.assert_array_equal(getattr(reading, gate), kept)
+
+
+def test_gates_of_a_long_doc_are_never_all_in_memory(names_nlp, monkeypatch):
+    monkeypatch.setattr(inference, "BLOCK", 100)
+    doc = names_nlp.make_doc("The sea was calm, and it was cold. " * 2000)
+    pipe = names_nlp.get_pipe("refreader")
+    (reading,) = pipe.predict([doc])
+    tracemalloc.start()
+    pipe.set_annotations([doc], [reading])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    gates = reading.update, reading.overwrite, reading.salience
+    assert peak < sum(gate.nbytes for gate in gates) / 2
 
 
 def test_what_was_learned_is_used_at_once(nlp, examples):

@@ -200,7 +200,8 @@ def test_singletons_can_be_left_out_while_reading(read, threshold, data):
     kinds = draw_kinds(data, len(read))
     whole = [c for c in decode(read, threshold, kinds) if len(c.mentions) > 1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("refreader_spacy.decode.BLOCK", data.draw(st.integers(1, 8)))
+        for size in ("model.types.BLOCK", "decode.TIDY"):
+            patch.setattr(f"refreader_spacy.{size}", data.draw(st.integers(1, 8)))
         assert decode(read, threshold, kinds, singletons=False) == whole
 
 
