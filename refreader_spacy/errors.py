@@ -336,6 +336,15 @@ class Errors(metaclass=ErrorsWithCodes):
         "example with `spacy project run transformer` or `pretrain`, or start from "
         "fresh weights with [paths] source = null."
     )
+    R316 = (
+        "A teacher with {found} cells can't teach a reader with {expected}. Set "
+        "components.refreader.model.n_cells = {found}, or let a teacher with "
+        "{expected} label the texts."
+    )
+    R317 = (
+        "The teacher {path} isn't a reader of names, so it doesn't choose among "
+        "people. Train one with `spacy project run teacher`."
+    )
 
     # Pretraining on plain text
     R320 = "Expected text in a file that ends in one of {known}, but found {path}."

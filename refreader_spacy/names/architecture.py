@@ -39,30 +39,33 @@ def build_name_reader_v1(
     width: int,
     hidden_size: int = 200,
     view_size: int = 128,
-    key_size: int = 48,
+    judged_size: int = 64,
     n_cells: int = 16,
     dropout: float = 0.5,
     learn_recurrence: bool = False,
+    gender_cost: float = 2.0,
 ) -> Model[list[Doc], Output]:
     """A reader that stores whoever is named, and asks all of them who is meant.
 
     tok2vec (Model): Gives one vector a token.
     width (int): Of the encoder's vectors.
     view_size (int): Of what is seen of the hidden state before and after a token.
-    key_size (int): Of what is stored of a name.
+    judged_size (int): Of what is remembered of somebody, and of what is asked.
     n_cells (int): How many people are remembered.
     dropout (float): On what is said, and half of it on what is seen.
     learn_recurrence (bool): Train the recurrent unit too, and not only what is said.
+    gender_cost (float): What a pronoun takes off the score of somebody of another
+        gender, in reading. GAP, whose names are all of one gender, doesn't teach it.
     """
     network = Network(
         width=width,
         hidden_size=hidden_size,
         view_size=view_size,
-        key_size=key_size,
+        judged_size=judged_size,
         dropout=dropout,
         learn_recurrence=learn_recurrence,
     )
-    lend = partial(_weights, n_cells=n_cells)
+    lend = partial(_weights, n_cells=n_cells, gender_cost=gender_cost)
     learn = learn_recurrence and tok2vec.attrs.get("learn", True)
     layer: Model[Vectors, Output] = Model(
         "name_reader",
@@ -71,7 +74,7 @@ def build_name_reader_v1(
         dims={"nI": width, "nO": None},
         attrs={
             "convert_inputs": partial(_pack, learn=learn),
-            "convert_outputs": partial(_unpack, n_cells=n_cells),
+            "convert_outputs": partial(_unpack, n_cells=n_cells, lend=lend),
             "weights": None if tok2vec.attrs.get("needs_past") else lend,
         },
         shims=[
@@ -162,6 +165,7 @@ def _unpack(
     is_train: bool,
     *,
     n_cells: int,
+    lend: Callable[[Model[Vectors, Output]], Weights],
 ) -> tuple[Output, Callable[[list[Said]], ArgsKwargs]]:
     vectors, packed = inputs_outputs
     lengths = [len(v) for v in vectors]
@@ -171,20 +175,26 @@ def _unpack(
     rows = np.split(flat, np.cumsum(lengths)[:-1])
 
     def d_said(d_rows: list[Said]) -> ArgsKwargs:
+        device = packed.said.device
         joined = np.concatenate([d.rows for d in d_rows])
-        d_packed = torch.from_numpy(joined[order]).to(packed.said.device)
-        return ArgsKwargs(args=([packed.said],), kwargs={"grad_tensors": [d_packed]})
+        d_packed = torch.from_numpy(joined[order]).to(device)
+        d_judge = torch.from_numpy(sum(d.judge for d in d_rows)).to(device)
+        gradients = {"grad_tensors": [d_packed, d_judge]}
+        return ArgsKwargs(args=([packed.said, packed.judge],), kwargs=gradients)
 
     if is_train:
-        return [Said(each, n_cells) for each in rows], d_said
+        judge = packed.judge.detach().cpu().numpy()
+        return [Said(each, judge, n_cells) for each in rows], d_said
     words = [cast(Any, model.ops.to_numpy(v))[:, -N_ADDED:] for v in vectors]
-    weights = _weights(model, n_cells=n_cells)
+    weights = lend(model)
     return [
         weights.decide(each, numbers) for each, numbers in zip(rows, words, strict=True)
     ], d_said
 
 
-def _weights(model: Model[Vectors, Output], *, n_cells: int) -> Weights:
+def _weights(
+    model: Model[Vectors, Output], *, n_cells: int, gender_cost: float
+) -> Weights:
     network: Network = model.shims[0]._model
     parameters = {k: v.cpu().numpy() for k, v in network.state_dict().items()}
-    return Weights(parameters, n_cells=n_cells)
+    return Weights(parameters, n_cells=n_cells, gender_cost=gender_cost)

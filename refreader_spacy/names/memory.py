@@ -2,8 +2,8 @@
 
 This is the definition, in plain Python; `fast/names.pyx` is the same, compiled.
 
-Shapes: T tokens, B documents, M memory cells, H hidden size, K key size, S what a token
-says, W words that a cell remembers.
+Shapes: N tokens of all documents, B documents, M memory cells, H hidden size, D size of
+what is judged, S what a token says, W words that a cell remembers.
 """
 
 from __future__ import annotations
@@ -32,43 +32,48 @@ Mask = NDArray[np.bool_]
 N_WORDS = 8  # that a cell remembers
 HALF_LIFE = 30.0  # of salience, in tokens
 
-# What is known of a cell; LAST to NAME are when it was written
+# What is known of a cell: LAST to NAME are when it was named, MEANT and MEANT_SENTENCE
+# when a pronoun meant it (0: never), and MEANT_WORD is that pronoun
 USED, LAST, SENTENCE, NAME, COUNT, NAMELESS, FIRST, BORN, NEXT_WORD, GENDER = range(10)
-N_KNOWN = 10
-# What is known of a document; CURRENT is the cell of the name that is being read, or -1
-TOKEN, SENTENCES, NAMES, CURRENT, PEOPLE = range(5)
+MEANT, MEANT_SENTENCE, MEANT_COUNT, MEANT_WORD = range(10, 14)
+N_KNOWN = 14
+# What is known of a document; from CURRENT on these are cells, or -1: of the name that
+# is being read, of the latest mention and of the latest pronoun
+TOKEN, SENTENCES, NAMES, PEOPLE, CURRENT, LATEST, LATEST_MEANT = range(7)
+BEGINNING = 0.0, 0.0, 0.0, 0.0, -1.0, -1.0, -1.0
 
 
 class State(NamedTuple):
     """All that is known between two tokens of documents."""
 
     hidden: Array  # (B, H)
-    keys: Array  # (B, M, 1 + K), first how much the key counts by itself
-    facts: Numbers  # (B, M, 10)
+    marks: Array  # (B, M, 4, D), zero where nothing is remembered
+    facts: Numbers  # (B, M, 14)
     words: Array  # (B, M, W)
-    clock: Numbers  # (B, 5)
+    clock: Numbers  # (B, 7)
 
 
-def empty(hidden: Array, n_docs: int, n_cells: int, key_size: int) -> State:
+def empty(hidden: Array, n_docs: int, n_cells: int, judged_size: int) -> State:
     """What is known before the first token.
 
     hidden (Array): The first hidden state (H,).
     """
     return State(
         np.repeat(hidden[None], n_docs, axis=0),
-        np.zeros((n_docs, n_cells, 1 + key_size), np.float32),
+        np.zeros((n_docs, n_cells, says.N_MARKS, judged_size), np.float32),
         np.zeros((n_docs, n_cells, N_KNOWN)),
         np.full((n_docs, n_cells, N_WORDS), -1, np.float32),
-        np.array([[0.0, 0.0, 0.0, -1.0, 0.0]] * n_docs),
+        np.array([BEGINNING] * n_docs),
     )
 
 
 def decide_plainly(
-    state: State, said: Array, words: Array, starts: Index, gates: Array
+    state: State, said: Array, judge: Array, words: Array, starts: Index, gates: Array
 ) -> None:
     """Let documents' tokens decide; their state and `gates` are written over.
 
     said, words: Of all documents' tokens, end to end (N, S), (N, 2).
+    judge: How facts add to a query, and what that is worth (40 + 1, D).
     starts: Where each document begins, and where the last one ends (B + 1,).
     gates: Updates, overwrites and saliences (3, N, M).
     """
@@ -77,38 +82,40 @@ def decide_plainly(
         cells = Cells(*(field[doc] for field in state))
         for token in range(start, stop):
             word, kind = words[token].tolist()
-            cells.read(said[token], word, int(kind), gates[:, token])
+            cells.read(said[token], judge, word, int(kind), gates[:, token])
 
 
 class Cells:
     """One document's memory."""
 
     def __init__(
-        self, _: Array, keys: Array, facts: Numbers, words: Array, clock: Numbers
+        self, _: Array, marks: Array, facts: Numbers, words: Array, clock: Numbers
     ) -> None:
         """All without B; they are written over."""
-        self.keys, self.facts, self.words, self.clock = keys, facts, words, clock
+        self.marks, self.facts, self.words, self.clock = marks, facts, words, clock
 
-    def read(self, said: Array, word: float, kind: int, gates: Array) -> None:
+    def read(
+        self, said: Array, judge: Array, word: float, kind: int, gates: Array
+    ) -> None:
         """Let one token decide.
 
         said (Array): (S,). gates (Array): Zeros (3, M), written over.
         """
         cell: int | None = None
         acts = self.is_name(kind) or bool(kind & IS_PRONOUN)
+        marks = said[-self.marks[0].size :].reshape(self.marks[0].shape)
         if acts:
             cell = self.known(word, kind)
             if cell is not None:
                 gates[0, cell] = 1
             else:
-                shares = self._shares(said, word, kind)  # (M + 1,)
+                shares = self._shares(said, judge, word, kind)  # (M + 1,)
                 gates[0] = shares[:-1]
                 gates[1, self.place()] = shares[-1]
                 best = int(shares.argmax())
                 cell = None if best == len(shares) - 1 else best
-            key = np.append(said[1], said[len(said) - self.keys.shape[1] + 1 :])
-            cell = self.write(cell, key, word, kind)
-        self.tick(kind, cell)
+            cell = self.write(cell, marks, word, kind)
+        self.tick(kind, cell, marks)
         age = self.clock[TOKEN] - 1 - self.facts[:, LAST]
         gates[2] = self.facts[:, USED] * 0.5 ** (age / HALF_LIFE)
 
@@ -139,13 +146,13 @@ class Cells:
         used: Mask = self.facts[:, USED] > 0
         return used if kind & IS_PRONOUN else used & (self.facts[:, NAMELESS] > 0)
 
-    def _shares(self, said: Array, word: float, kind: int) -> Numbers:
+    def _shares(self, said: Array, judge: Array, word: float, kind: int) -> Numbers:
         """How probably each cell is meant, and last, somebody new (M + 1,)."""
-        key_size = self.keys.shape[1] - 1
-        query = said[says.N_SCORES : says.N_SCORES + key_size]
-        asks = said[says.N_SCORES + key_size :][: says.N_FACTS]
-        scores = self.keys[:, 0] + self.keys[:, 1:] @ query
-        scores = scores + self.facts_now(word, kind) @ asks
+        facts = self.facts_now(word, kind)  # (M, 40)
+        asks = said[1 : 1 + says.N_FACTS]
+        query = said[1 + says.N_FACTS :][: judge.shape[1]]
+        seen = query + self.marks.sum(axis=1) + facts @ judge[:-1]  # (M, D)
+        scores = np.maximum(seen, 0) @ judge[-1] + facts @ asks
         scores = np.where(self.open_to(kind), scores, -np.inf)
         scores = np.append(scores, said[0])
         shares: Numbers = np.exp(scores - scores.max())
@@ -153,68 +160,95 @@ class Cells:
         return shares
 
     def facts_now(self, word: float, kind: int) -> Numbers:
-        """What a query can ask about the cells (M, 24)."""
+        """What a query can ask about the cells (M, 40)."""
         facts, clock = self.facts, self.clock
         asked = np.zeros((len(facts), says.N_FACTS))
         cells = np.arange(len(facts))
+        meant = np.flatnonzero(facts[:, MEANT])
         tokens = clock[TOKEN] - facts[:, LAST]
-        age = np.log2(tokens + 1).astype(int)
-        sentences = (clock[SENTENCES] - facts[:, SENTENCE]).astype(int)
-        names = (clock[NAMES] - facts[:, NAME]).astype(int)
+        sentences = clock[SENTENCES] - facts[:, SENTENCE]
+        names = clock[NAMES] - facts[:, NAME]
         gender = kind & (IS_HE | IS_SHE)
-        asked[cells, says.AGE + np.minimum(age, says.N_AGES - 1)] = 1
-        asked[cells, says.SENTENCES + np.minimum(sentences, says.N_SENTENCES - 1)] = 1
-        asked[cells, says.NAMES + np.minimum(names, says.N_NAMES - 1)] = 1
+        asked[cells, says.AGE + _power(tokens)] = 1
+        asked[cells, says.SENTENCES + _least(sentences, says.N_SENTENCES)] = 1
+        asked[cells, says.NAMES + _least(names, says.N_NAMES)] = 1
         asked[:, says.COUNT] = np.log1p(facts[:, COUNT])
-        asked[:, says.PRONOUN] = facts[:, NAMELESS]
-        asked[:, says.SAME_WORD] = 2 * (self.words == word).any(axis=1)
+        asked[:, says.NAMELESS] = facts[:, NAMELESS]
         asked[:, says.FIRST] = facts[:, FIRST]
         asked[:, says.BORN] = np.log1p(clock[TOKEN] - facts[:, BORN]) / 4
         if gender:
             told = facts[:, GENDER] > 0
             asked[:, says.AGREES] = told & (facts[:, GENDER] == gender)
             asked[:, says.DIFFERS] = told & (facts[:, GENDER] != gender)
+        tokens = clock[TOKEN] + 1 - facts[meant, MEANT]
+        sentences = clock[SENTENCES] - facts[meant, MEANT_SENTENCE]
+        asked[meant, says.MEANT] = 1
+        asked[meant, says.MEANT_AGE + _power(tokens)] = 1
+        asked[meant, says.MEANT_SENTENCES + _least(sentences, says.N_SENTENCES)] = 1
+        asked[meant, says.MEANT_COUNT] = np.log1p(facts[meant, MEANT_COUNT])
+        asked[meant, says.SAME_WORD] = facts[meant, MEANT_WORD] == word
+        asked[:, says.LATEST] = cells == clock[LATEST]
+        asked[:, says.LATEST_MEANT] = cells == clock[LATEST_MEANT]
         return asked
 
-    def write(self, cell: int | None, key: Array, word: float, kind: int) -> int:
+    def write(self, cell: int | None, marks: Array, word: float, kind: int) -> int:
         """Link the token to a cell, or to None for somebody new.
 
-        A pronoun leaves a cell as it is: what is stored is how people are named.
-
+        marks (Array): What it says should be remembered (4, D).
         RETURNS: Which cell it was.
         """
         clock, named = self.clock, not kind & IS_PRONOUN
         begins = named and clock[CURRENT] < 0
-        clock[NAMES] += begins
-        if cell is not None and not named:
-            if not self.facts[cell, GENDER]:
-                self.facts[cell, GENDER] = kind & (IS_HE | IS_SHE)
-            return cell
         new = cell is None
+        clock[NAMES] += begins
         if cell is None:
             cell = self.place()
             self.facts[cell] = 0
             self.facts[cell, [USED, FIRST, BORN]] = 1, clock[PEOPLE] == 0, clock[TOKEN]
             self.words[cell] = -1
+            self.marks[cell] = 0
             clock[PEOPLE] += 1
         facts = self.facts[cell]
-        self.keys[cell] = key
-        facts[[LAST, SENTENCE, NAME]] = clock[[TOKEN, SENTENCES, NAMES]]
-        facts[COUNT] += new or begins
-        facts[NAMELESS] = not named
-        if not facts[GENDER]:
+        if named or new:
+            facts[[LAST, SENTENCE, NAME]] = clock[[TOKEN, SENTENCES, NAMES]]
+            facts[COUNT] += begins
+            facts[NAMELESS] = not named
+            self.marks[cell, says.LATEST_NAME] = marks[says.LATEST_NAME]
+            self.marks[cell, says.AFTER_NAME] = 0
+        if not facts[GENDER] and (new or not named):  # a surname tells none
             facts[GENDER] = kind & (IS_HE | IS_SHE)
         if kind & IS_NAME and word not in self.words[cell]:
             self.words[cell, int(facts[NEXT_WORD]) % N_WORDS] = word
             facts[NEXT_WORD] += 1
+        if not named:
+            facts[[MEANT, MEANT_SENTENCE]] = clock[TOKEN] + 1, clock[SENTENCES]
+            facts[MEANT_COUNT] += 1
+            facts[MEANT_WORD] = word
+            self.marks[cell, says.LATEST_PRONOUN] = marks[says.LATEST_PRONOUN]
+            clock[LATEST_MEANT] = cell
+        clock[LATEST] = cell
         return cell
 
-    def tick(self, kind: int, cell: int | None) -> None:
-        """The token is over.
+    def tick(self, kind: int, cell: int | None, marks: Array) -> None:
+        """The token is over, and perhaps it was the first one after a name.
 
         cell (int | None): Where it was written.
         """
-        go_on = cell is not None and not kind & IS_PRONOUN
-        self.clock[CURRENT] = cell if go_on else -1
-        self.clock[TOKEN] += 1
-        self.clock[SENTENCES] += bool(kind & IS_END)
+        clock, current = self.clock, int(self.clock[CURRENT])
+        goes_on = cell is not None and not kind & IS_PRONOUN
+        if current >= 0 and self.facts[current, LAST] == clock[TOKEN] - 1:
+            self.marks[current, says.AFTER_NAME] = marks[says.AFTER_NAME]
+            if self.facts[current, COUNT] == 1:
+                self.marks[current, says.AFTER_FIRST] = marks[says.AFTER_FIRST]
+        clock[CURRENT] = cell if goes_on else -1
+        clock[TOKEN] += 1
+        clock[SENTENCES] += bool(kind & IS_END)
+
+
+def _power(tokens: Numbers) -> Index:
+    """How many times two goes into a distance, as it is asked about."""
+    return _least(np.log2(tokens + 1), says.N_AGES)
+
+
+def _least(numbers: Numbers, n_kinds: int) -> Index:
+    return np.minimum(numbers.astype(np.intp), n_kinds - 1)

@@ -1,12 +1,11 @@
 """The recurrent unit and what is said after each token.
 
-Shapes: N packed tokens, B documents, X input size, H hidden size, G view size, K key
-size.
+Shapes: N packed tokens, B documents, X input size, H hidden size, G view size, D size
+of what is judged, S what a token says.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,20 +14,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from refreader_spacy.names.says import N_FACTS, N_SCORES
+from refreader_spacy.names.says import N_FACTS, N_MARKS
 
 MOMENTUM = 0.05  # of what the hidden states' mean and deviation are averaged with
 
 
 class Packed(NamedTuple):
-    """What was said at each of N packed tokens, and the hidden states."""
+    """What was said at each of N packed tokens, and how it is judged."""
 
     said: Tensor  # (N, S)
-    hidden: Tensor  # (N, H)
+    judge: Tensor  # (40 + 1, D)
 
 
 class Network(nn.Module):
-    """A gated recurrent unit, and one view of it for all that is said."""
+    """A gated recurrent unit, one view of it for all that is said, and the judge.
+
+    Whom a pronoun means is a matter of what it asks, of what is remembered of somebody
+    and of facts about them: the three are added up, and a layer judges the sum.
+    """
 
     def __init__(
         self,
@@ -36,20 +39,21 @@ class Network(nn.Module):
         width: int,
         hidden_size: int,
         view_size: int,
-        key_size: int,
+        judged_size: int,
         dropout: float,
         learn_recurrence: bool,
     ) -> None:
         super().__init__()
-        self.key_size = key_size
         self.recurrence = nn.GRU(width, hidden_size)
         self.initial_hidden = nn.Parameter(torch.zeros(hidden_size))
         self.norm = nn.BatchNorm1d(2 * hidden_size, affine=False, momentum=MOMENTUM)
         self.view = nn.Linear(2 * hidden_size, view_size)
-        self.scores = nn.Linear(view_size, N_SCORES)
-        self.query = nn.Linear(view_size, key_size)
-        self.facts = nn.Linear(view_size, N_FACTS)
-        self.key = nn.Linear(view_size, key_size)
+        self.new = nn.Linear(view_size, 1)
+        self.asks = nn.Linear(view_size, N_FACTS)
+        self.query = nn.Linear(view_size, judged_size)
+        self.marks = nn.Linear(view_size, N_MARKS * judged_size, bias=False)
+        self.facts = nn.Linear(N_FACTS, judged_size, bias=False)
+        self.worth = nn.Linear(judged_size, 1, bias=False)
         self.dropout = dropout
         self.learn_recurrence = learn_recurrence
         self.recurrence.requires_grad_(learn_recurrence)
@@ -63,9 +67,11 @@ class Network(nn.Module):
             one, and so on.
         """
         drop = nn.functional.dropout
+        judge = torch.cat([self.facts.weight.T, self.worth.weight])
+        heads = [self.new, self.asks, self.query, self.marks]
         if not len(tokens):
-            size = N_SCORES + 2 * self.key_size + N_FACTS
-            return Packed(tokens.new_zeros(0, size), tokens.new_zeros(0, 0))
+            size = sum(head.out_features for head in heads)
+            return Packed(tokens.new_zeros(0, size), judge)
         if self.learn_recurrence:
             tokens = drop(tokens, self.dropout / 2, self.training)
         sizes = torch.tensor(batch_sizes)
@@ -75,13 +81,7 @@ class Network(nn.Module):
         seen = self.norm(torch.cat([hidden, before], dim=-1))
         view = torch.tanh(self.view(drop(seen, self.dropout / 2, self.training)))
         view = drop(view, self.dropout, self.training)
-        said = [
-            self.scores(view),
-            self.query(view) * (2 / math.sqrt(self.key_size)),
-            self.facts(view),
-            torch.tanh(self.key(view)),
-        ]
-        return Packed(torch.cat(said, dim=-1), hidden)
+        return Packed(torch.cat([head(view) for head in heads], dim=-1), judge)
 
     def reset(self) -> None:
         """Draw fresh weights."""
@@ -90,6 +90,10 @@ class Network(nn.Module):
             if callable(reset):
                 reset()
         nn.init.zeros_(self.initial_hidden)
+        # What never comes in training changes nothing later, as the pronouns before
+        # another where only that one is labelled
+        nn.init.zeros_(self.marks.weight)
+        nn.init.zeros_(self.facts.weight)
 
 
 def _one_back(batch_sizes: Sequence[int]) -> Tensor:

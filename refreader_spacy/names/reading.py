@@ -1,12 +1,11 @@
 """Reading on the CPU: the network in NumPy or compiled, then the memory.
 
 Shapes: N tokens, D different vectors, B documents, M memory cells, X input size, H
-hidden size, G view size, K key size, S what a token says.
+hidden size, G view size, D size of what is judged, S what a token says.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -17,6 +16,7 @@ from refreader_spacy.model.fast.plain import gru_step
 from refreader_spacy.model.fast.weights import Layer, distinct_rows
 from refreader_spacy.model.types import Array, Reading
 from refreader_spacy.names.memory import Index, State, decide_plainly, empty
+from refreader_spacy.names.says import DIFFERS
 from refreader_spacy.names.words import IS_JOINING, IS_NAME, IS_PRONOUN, N_ADDED
 
 compiled: Any
@@ -32,13 +32,17 @@ IS_MENTION = IS_NAME | IS_PRONOUN | IS_JOINING
 class Weights:
     """The parameters of a network, arranged for reading; made anew for each use."""
 
-    def __init__(self, parameters: Mapping[str, Array], *, n_cells: int) -> None:
+    def __init__(
+        self, parameters: Mapping[str, Array], *, n_cells: int, gender_cost: float
+    ) -> None:
         """parameters (Mapping[str, Array]): By their names in the torch network."""
         p = parameters
+        self.gender_cost = gender_cost
         self.n_cells = n_cells
         self.initial_hidden = p["initial_hidden"]  # (H,)
         size = self.hidden_size = len(self.initial_hidden)
-        self.key_size = len(p["key.weight"])
+        self.judge = np.concatenate([p["facts.weight"].T, p["worth.weight"]])
+        self.judge = np.ascontiguousarray(self.judge)  # (40 + 1, D)
         bias = p["recurrence.bias_hh_l0"].copy()  # (3H,)
         self.inputs = p["recurrence.weight_ih_l0"]  # (3H, X)
         # All but the candidate's can as well be added to the input
@@ -51,16 +55,18 @@ class Weights:
         self.view_bias = p["view.bias"] - view @ p["norm.running_mean"]
         self.now = np.ascontiguousarray(view[:, :size])  # (G, H)
         self.before = np.ascontiguousarray(view[:, size:])
-        heads = ["scores", "query", "facts", "key"]
-        scale = {"query": np.float32(2 / math.sqrt(self.key_size))}
+        heads = [p[f"{head}.weight"] for head in ("new", "asks", "query", "marks")]
+        biases = [p[f"{head}.bias"] for head in ("new", "asks", "query")]
+        weight = np.concatenate(heads)
+        n_free = len(weight) - sum(len(bias) for bias in biases)  # marks have no bias
         self.heads = Layer(
-            np.concatenate([p[f"{h}.weight"] * scale.get(h, 1) for h in heads]),
-            np.concatenate([p[f"{h}.bias"] * scale.get(h, 1) for h in heads]),
+            weight, np.concatenate([*biases, np.zeros(n_free, np.float32)])
         )
 
     def start(self, n_docs: int = 1) -> State:
         """What is known before the first token."""
-        return empty(self.initial_hidden, n_docs, self.n_cells, self.key_size)
+        size = self.judge.shape[1]
+        return empty(self.initial_hidden, n_docs, self.n_cells, size)
 
     def documents(self, state: State | None = None) -> Documents:
         """Documents to go on with, from where earlier readings stopped."""
@@ -86,14 +92,18 @@ class Weights:
         view += before @ self.before.T
         view += self.view_bias
         np.tanh(view, out=view)
-        said = self.heads(view)
-        keys = said[:, -self.key_size :]
-        np.tanh(keys, out=keys)
+        return self.price(self.heads(view))
+
+    def price(self, said: Array) -> Array:
+        """Let somebody of another gender than the pronoun's be less probable."""
+        said[:, 1 + DIFFERS] -= self.gender_cost
         return said
 
     def decide(self, said: Array, words: Array) -> Reading:
         """What the memory makes of one document from its beginning (T, S), (T, 2)."""
-        return decide(self.start(), said, words, np.array([0, len(said)]))
+        starts = np.array([0, len(said)])
+        said = self.price(said.copy())
+        return decide(self.start(), said, self.judge, words, starts)
 
 
 class Documents:
@@ -128,20 +138,25 @@ class Documents:
         before[1:] = hidden[:-1]
         some = starts[:-1][np.diff(starts) > 0]
         before[some] = first[: len(some)]
-        # Only what may be a mention is heard
+        # Only what may be a mention is heard, and the word after it
         words = vectors[:, -N_ADDED:]
-        heard = np.flatnonzero(words[:, 1].astype(int) & IS_MENTION)
+        mention = words[:, 1].astype(int) & IS_MENTION > 0  # (N,)
+        mention[1:] |= mention[:-1]
+        mention[some] = True  # of the word before it nothing is known here
+        heard = np.flatnonzero(mention)
         said = np.zeros((n_tokens, len(weights.heads.bias)), np.float32)
         said[heard] = weights.say(hidden[heard], before[heard])
-        return decide(self.state, said, words, starts)
+        return decide(self.state, said, weights.judge, words, starts)
 
 
-def decide(state: State, said: Array, words: Array, starts: Index) -> Reading:
+def decide(
+    state: State, said: Array, judge: Array, words: Array, starts: Index
+) -> Reading:
     """Let tokens decide, by whatever is quickest here; the state is written over."""
     _, n_cells, _ = state.facts.shape
     gates = np.empty((3, len(said), n_cells), np.float32)
     run = compiled.decide if compiled else decide_plainly
-    run(state, said, np.ascontiguousarray(words), starts, gates)
+    run(state, said, judge, np.ascontiguousarray(words), starts, gates)
     return Reading(*gates)
 
 

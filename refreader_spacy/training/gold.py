@@ -14,6 +14,7 @@ from spacy.training import Example
 from refreader_spacy.model.types import Array
 
 UNSURE = "coref_unsure"  # a span group: whether its spans corefer isn't known
+TAUGHT = "taught"  # a span group: the tokens of which a teacher says whom they mean
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class LossWeights:
     coref: float = 5.0  # between two mentions of an entity
     negative_ratio: float = 10.0  # between mentions of two entities, relative to that
     other: float = 1.0  # all the rest: not linked
+    focus: float = 0.0  # power of disagreement with a teacher, for a reader of names
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ def gold_groups(example: Example, prefix: str) -> list[SpanGroup]:
     """The gold clusters, singletons included."""
     spans = example.reference.spans
     return [group for key, group in spans.items() if key.startswith(f"{prefix}_")]
+
+
+def has_gold(example: Example, prefix: str) -> bool:
+    """Is there anything to learn from?"""
+    return bool(gold_groups(example, prefix)) or TAUGHT in example.reference.spans
 
 
 def gold_links(example: Example, prefix: str, weights: LossWeights) -> GoldLinks:

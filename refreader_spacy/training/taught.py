@@ -1,21 +1,29 @@
 """A better reader's opinion as labels: it may look ahead, its pupil never does.
 
-From biographies come questions like GAP's: a pronoun and two names of its gender near
-it. The teacher says which of the two is meant, if any.
+From biographies come windows like GAP's: a pronoun and two names of its gender near it.
+The teacher, a reader of names itself, says of each pronoun there how probably it means
+whom, and its pupil learns to say the same.
+
+Shapes: M memory cells.
 """
 
 from __future__ import annotations
 
+import base64
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, SpanGroup
+from spacy.training import Example
 
 from refreader_spacy.extensions import read_trace
 from refreader_spacy.model.types import Reading
+from refreader_spacy.names.memory import Numbers
+from refreader_spacy.training.gold import TAUGHT
 from refreader_spacy.training.silver import (
     MAX_TOKENS,
     MIN_TOKENS,
@@ -33,30 +41,6 @@ LENGTHS = (49, 56, 60, 64, 68, 73, 79, 86, 97)  # tokens of a window, about GAP'
 MOST = 12  # questions from one article
 ABOUT_OTHERS = 0.5  # of the questions with the article's person are kept
 AROUND = 0.35  # of the questions with the pronoun between the names are kept
-YES, NO = 4.0, 0.3  # times the teacher's threshold: from and to here it is sure
-NEITHER = 0.12  # of the answers, as in GAP
-
-
-@dataclass(frozen=True)
-class Question:
-    """A window of a biography: whom does the pronoun mean?"""
-
-    words: list[str]
-    spaces: list[bool]
-    pronoun: int
-    names: tuple[Place, Place]
-
-    def moved(self, start: int, end: int) -> Question:
-        """The same within a part of the words."""
-        return Question(
-            self.words[start:end],
-            self.spaces[start:end],
-            self.pronoun - start,
-            cast(
-                tuple[Place, Place],
-                tuple((a - start, b - start) for a, b in self.names),
-            ),
-        )
 
 
 @dataclass(frozen=True)
@@ -68,51 +52,68 @@ class Person:
     words: frozenset[str]
 
 
-def questions(
+def windows(
     nlp: Language, articles: Iterable[Article], given: dict[str, Gender], seed: int
-) -> Iterator[Question]:
-    """What there is to ask about."""
+) -> Iterator[Doc]:
+    """What there is to ask about: at most one window of a paragraph."""
     rng = random.Random(seed)
     for article in articles:
         surnames = _surnames(article, given)
         n_asked = 0
         for paragraph in article.paragraphs:
-            asked = list(_asked(nlp, paragraph, article, given, surnames, rng))
-            if asked and n_asked < MOST:
+            found = list(_windows(nlp, paragraph, article, given, surnames, rng))
+            if found and n_asked < MOST:
                 n_asked += 1
-                yield rng.choice(asked)
+                # As anybody would cut the text into words who hasn't seen the rest
+                yield nlp.make_doc(rng.choice(found))
 
 
-def answered(
-    nlp: Language, teacher: Language, threshold: float, asked: Iterable[Question]
-) -> Iterator[Doc]:
-    """Gold Docs: two names, and the pronoun with the one that the teacher is sure of.
+def teach(teacher: Language, docs: Iterable[Doc]) -> Iterator[Doc]:
+    """Put on each Doc what the teacher says of it.
 
-    teacher (Language): A pipeline whose reader keeps a trace.
-    threshold (float): Of that reader.
+    teacher (Language): A pipeline whose reader of names keeps a trace.
     """
-    n_answers = n_neither = 0
-    docs = ((Doc(teacher.vocab, words=q.words, spaces=q.spaces), q) for q in asked)
-    for read, question in teacher.pipe(docs, as_tuples=True, batch_size=16):
-        reading = cast(Reading, read_trace(read))
-        links = [
-            max(reading.link_probability(question.pronoun, t) for t in range(*name))
-            for name in question.names
-        ]
-        doc = Doc(nlp.vocab, words=question.words, spaces=question.spaces)
-        clusters = [[doc[start:end]] for start, end in question.names]
-        pronoun = doc[question.pronoun : question.pronoun + 1]
-        if max(links) >= max(YES * threshold, 2 * min(links)):
-            clusters[links.index(max(links))].append(pronoun)
-        elif max(links) <= NO * threshold and n_neither <= NEITHER * n_answers:
-            clusters.append([pronoun])
-            n_neither += 1
-        else:
-            continue
-        n_answers += 1
-        for number, mentions in enumerate(clusters, start=1):
-            doc.spans[f"coref_clusters_{number}"] = mentions
+    asked = ((Doc(teacher.vocab, *_words(doc)), doc) for doc in docs)
+    for read, doc in teacher.pipe(asked, as_tuples=True, batch_size=16):
+        write_shares(doc, cast(Reading, read_trace(read)))
         yield doc
+
+
+def write_shares(doc: Doc, reading: Reading) -> None:
+    """Keep what a reader of names chose, and how surely, on a Doc."""
+    either = reading.update + reading.overwrite  # (T, M)
+    unsure = ((either > 0) & (either < 1)).any(axis=1)
+    pronoun = np.array([token.lower_ in GENDER_OF for token in doc], dtype=bool)
+    tokens = np.flatnonzero(either.any(axis=1) & (unsure | pronoun))
+    new = reading.overwrite[tokens].sum(axis=1, keepdims=True)
+    shares = np.concatenate([reading.update[tokens], new], axis=1)  # (E, M + 1)
+    doc.spans[TAUGHT] = SpanGroup(
+        doc,
+        name=TAUGHT,
+        spans=[doc[i : i + 1] for i in tokens.tolist()],
+        attrs={"shares": base64.b64encode(shares.astype("<f2").tobytes()).decode()},
+    )
+
+
+def read_shares(example: Example) -> dict[int, Numbers]:
+    """What a teacher said of an example's tokens, by their place: for each cell, and
+    last, for somebody new (M + 1,). Empty if there was no teacher.
+    """
+    taught = example.reference.spans.get(TAUGHT)
+    if not taught:
+        return {}
+    kept = np.frombuffer(base64.b64decode(taught.attrs["shares"]), dtype="<f2")
+    shares = kept.reshape(len(taught), -1).astype(np.float64)
+    places = [example.alignment.y2x[span.start : span.end] for span in taught]
+    return {
+        int(place[-1]): share
+        for place, share in zip(places, shares, strict=True)
+        if len(place)
+    }
+
+
+def _words(doc: Doc) -> tuple[list[str], list[bool]]:
+    return [t.text for t in doc], [bool(t.whitespace_) for t in doc]
 
 
 def _surnames(article: Article, given: dict[str, Gender]) -> dict[str, Gender]:
@@ -130,15 +131,15 @@ def _surnames(article: Article, given: dict[str, Gender]) -> dict[str, Gender]:
     return found
 
 
-def _asked(
+def _windows(
     nlp: Language,
     paragraph: str,
     article: Article,
     given: dict[str, Gender],
     surnames: dict[str, Gender],
     rng: random.Random,
-) -> Iterator[Question]:
-    """All questions of a paragraph, cut to windows of sentences."""
+) -> Iterator[str]:
+    """Parts of a paragraph, some sentences each, with a pronoun and two names."""
     words: list[str] = []
     spaces: list[bool] = []
     starts = [0]
@@ -165,7 +166,7 @@ def _asked(
             wanted = end - rng.choice(LENGTHS)
             start = max(s for s in starts if s <= min(at, names[0][0], max(wanted, 0)))
             if MIN_TOKENS <= end - start <= MAX_TOKENS:
-                yield Question(words, spaces, at, names).moved(start, end)
+                yield Doc(nlp.vocab, words[start:end], spaces[start:end]).text
 
 
 def _people(

@@ -10,32 +10,36 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Adam, fix_random_seed
 
-from refreader_spacy.names import reading
+from refreader_spacy.model.types import Reading
+from refreader_spacy.names import reading, says
 from refreader_spacy.names.memory import Cells, decide_plainly, empty
 from refreader_spacy.names.network import Network
 from refreader_spacy.names.reading import Weights
 from refreader_spacy.names.words import IS_HE, IS_NAME, IS_SHE, kind_of, numbers_of
 from refreader_spacy.training.lesson import decisions_of, people_of
+from refreader_spacy.training.taught import write_shares
 
 TEXT = (
     "Marie Curie met Anna de Vries and Bo . Curie told her that he was late , and "
     "she left . In her youth Ada Quux sang . Bo and de Vries heard her ."
 )
-WIDTH, KEY = 6, 4
+WIDTH, JUDGED = 6, 4
+N_SAID = 1 + 40 + 5 * JUDGED
 
 
 def network(seed=0):
     torch.manual_seed(seed)
-    sizes = {"width": WIDTH, "hidden_size": 8, "view_size": 7, "key_size": KEY}
+    sizes = {"width": WIDTH, "hidden_size": 8, "view_size": 7, "judged_size": JUDGED}
     made = Network(**sizes, dropout=0.0, learn_recurrence=False)
     torch.nn.init.uniform_(made.norm.running_mean, -0.1, 0.1)
     torch.nn.init.uniform_(made.norm.running_var, 0.5, 1.5)
+    torch.nn.init.normal_(made.worth.weight)  # nobody's at first
     return made.eval()
 
 
-def weights(n_cells=4, seed=0):
+def weights(n_cells=4, seed=0, gender_cost=2.0):
     parameters = {k: v.numpy() for k, v in network(seed).state_dict().items()}
-    return Weights(parameters, n_cells=n_cells)
+    return Weights(parameters, n_cells=n_cells, gender_cost=gender_cost)
 
 
 def doc_of(text=TEXT):
@@ -115,22 +119,64 @@ def test_names_are_told_by_their_words():
     assert where[texts.index("Vries", anna + 3)] == where[anna]
 
 
-def test_a_pronoun_asks_everybody_and_changes_nobody():
-    doc = doc_of("Ann met Bo and she left")
-    state = weights().start()
-    cells = Cells(*(field[0] for field in state))
-    numbers = numbers_of(doc)
-    rows = np.random.default_rng(1).standard_normal((len(doc), 2 + 2 * KEY + 24))
-    rows = rows.astype(np.float32)
+def drawn(doc):
+    """What tokens say, at random, and a judge."""
+    draw = np.random.default_rng(1).standard_normal
+    rows = draw((len(doc), N_SAID)).astype(np.float32)
     rows[:, 0] = -50.0  # nobody is new
+    return rows, draw((41, JUDGED)).astype(np.float32)
+
+
+def read_by_hand(text):
+    """Cells after each token, and the gates."""
+    doc = doc_of(text)
+    cells = Cells(*(field[0] for field in weights().start()))
+    rows, judge = drawn(doc)
     gates = np.zeros((3, len(doc), 4), np.float32)
-    for i, (word, kind) in enumerate(numbers.tolist()):
-        before = cells.facts.copy(), cells.keys.copy()
-        cells.read(rows[i], word, int(kind), gates[:, i])
+    for i, (word, kind) in enumerate(numbers_of(doc).tolist()):
+        cells.read(rows[i], judge, word, int(kind), gates[:, i])
+    return cells, rows[:, -4 * JUDGED :].reshape(len(doc), 4, JUDGED), gates
+
+
+def test_a_pronoun_asks_everybody():
+    _, _, gates = read_by_hand("Ann met Bo and she left")
     assert gates[0, 4].sum() == pytest.approx(1, abs=1e-5)
     assert (gates[0, 4] > 0).sum() == 2
-    assert (before[0] == cells.facts).all()
-    assert (before[1] == cells.keys).all()
+
+
+def test_a_cell_remembers_names_the_words_after_them_and_its_pronoun():
+    text = "Ann Lee met Bo . Then Lee sang , and she left"
+    cells, said, gates = read_by_hand(text)
+    texts = text.split()
+    lee, she = texts.index("Lee", 2), texts.index("she")
+    ann = int(gates[0, lee].argmax())
+    name, after, pronoun, first = cells.marks[ann]
+    assert (name == said[lee, says.LATEST_NAME]).all()
+    assert (after == said[lee + 1, says.AFTER_NAME]).all()
+    assert (first == said[2, says.AFTER_FIRST]).all()
+    meant = cells.marks[int(gates[0, she].argmax()), says.LATEST_PRONOUN]
+    assert (meant == said[she, says.LATEST_PRONOUN]).all()
+    assert pronoun.any() == (int(gates[0, she].argmax()) == ann)
+
+
+def test_whom_a_pronoun_meant_is_a_fact_for_the_next():
+    cells, _, gates = read_by_hand("Ann met Bo . Then she")
+    who = int(gates[0, 5].argmax())
+    facts = cells.facts_now(*numbers_of(doc_of("she"))[0].astype(int).tolist())
+    assert facts[who, [says.MEANT, says.LATEST, says.LATEST_MEANT]].all()
+    assert facts[who, says.SAME_WORD] == 1
+    assert not facts[1 - who, says.MEANT :].any()
+
+
+def test_another_gender_costs():
+    doc = doc_of("Mary met John and she left")
+    free, dear = (
+        weights(gender_cost=cost).documents().read(vectors_of(doc), [len(doc)])
+        for cost in (0.0, 1.0)
+    )
+    mary, john = (int(free.overwrite[i].argmax()) for i in (0, 2))
+    odds = [read.update[4, john] / read.update[4, mary] for read in (free, dear)]
+    assert odds[1] == pytest.approx(odds[0] / np.e, rel=1e-4)
 
 
 def test_who_was_named_longest_ago_makes_room():
@@ -169,13 +215,19 @@ def example_of(text, clusters):
     return Example(doc_of(text), doc)
 
 
+def named(decision):
+    """The tokens whose names are in the cells that are right."""
+    marks = decision.marks[:, says.LATEST_NAME]
+    return marks[decision.share[:-1] > 0].tolist()
+
+
 def test_a_lesson_says_whom_the_pronoun_means():
     example = example_of("Ann met Bo and she left", [[(0, 1), (4, 5)], [(2, 3)]])
     (made,) = decisions_of(example, "coref_clusters", 4)
     assert made.token == 4
-    assert made.keys[made.right[:-1]].tolist() == [0]
+    assert named(made) == [0]
     assert made.open.sum() == 2
-    assert not made.right[-1]
+    assert not made.share[-1]
 
 
 def test_a_lesson_about_neither():
@@ -183,8 +235,8 @@ def test_a_lesson_about_neither():
         "Ann met Bo and Cy when she left", [[(0, 1)], [(2, 3)], [(6, 7)]]
     )
     (made,) = decisions_of(example, "coref_clusters", 4)
-    assert made.keys[made.right[:-1]].tolist() == [4]  # Cy isn't ruled out
-    assert made.right[-1]
+    assert named(made) == [4]  # Cy isn't ruled out
+    assert made.share[-1]
 
 
 def test_a_lesson_about_a_name_that_comes_after_its_pronoun():
@@ -193,8 +245,47 @@ def test_a_lesson_about_a_name_that_comes_after_its_pronoun():
     )
     pronoun, name = decisions_of(example, "coref_clusters", 4)
     assert (pronoun.token, name.token) == (3, 6)
-    assert pronoun.right.tolist() == [False] * 4 + [True]
-    assert name.keys[name.right[:-1]].tolist() == [3]
+    assert pronoun.share.tolist() == [0] * 4 + [1]
+    assert named(name) == [3]
+
+
+def taught(example, shares):
+    """The same example, with a teacher's word for the pronouns of two people."""
+    reference = example.reference
+    read = Reading(*np.zeros((3, len(reference), 4), np.float32))
+    for token, (first, second, new) in shares.items():
+        read.update[token, :2] = first, second
+        read.overwrite[token, 2] = new
+    write_shares(reference, read)
+    return example
+
+
+def test_a_teacher_says_how_probably_each_is_meant():
+    example = example_of("Ann met Bo when she left for her home", [])
+    taught(example, {4: (0.25, 0.5, 0.25), 7: (0.75, 0.25, 0)})
+    first, second = decisions_of(example, "coref_clusters", 4)
+    assert (first.token, second.token) == (4, 7)
+    assert first.share.tolist() == [0.25, 0.5, 0, 0, 0.25]
+    assert not first.certain
+    assert second.facts[1, says.MEANT]  # as the teacher's best guess has it
+    assert not second.facts[0, says.MEANT]
+
+
+def test_gold_counts_more_than_a_teacher():
+    example = example_of(
+        "Ann met Bo when she left for her home", [[(0, 1), (4, 5)], [(2, 3)]]
+    )
+    taught(example, {4: (0.25, 0.5, 0.25), 7: (0.75, 0.25, 0)})
+    first, second = decisions_of(example, "coref_clusters", 4)
+    assert first.certain
+    assert named(first) == [0]
+    assert second.facts[0, says.MEANT]
+
+
+def test_a_teacher_with_other_cells_is_an_error():
+    example = taught(example_of("Ann met Bo when she left", []), {4: (1, 0, 0)})
+    with pytest.raises(ValueError, match="4 cells can't teach a reader with 5"):
+        decisions_of(example, "coref_clusters", 5)
 
 
 def config(**settings):
@@ -205,7 +296,7 @@ def config(**settings):
         "rows": [200],
         "include_static_vectors": False,
     }
-    sizes = {"width": 8, "hidden_size": 8, "view_size": 8, "key_size": 4}
+    sizes = {"width": 8, "hidden_size": 8, "view_size": 8, "judged_size": 4}
     architecture = {"@architectures": "refreader-spacy.NameReader.v1"}
     return {"model": {**architecture, "tok2vec": tok2vec, **sizes, **settings}}
 
@@ -295,8 +386,9 @@ def test_it_starts_from_a_language_model(reader_nlp, tmp_path):
 
 def test_nothing_is_decided_where_nobody_is_named():
     doc = doc_of("it rains , they say")
-    state = empty(np.zeros(8, np.float32), 1, 4, KEY)
-    said = np.ones((len(doc), 2 + 2 * KEY + 24), np.float32)
+    state = empty(np.zeros(8, np.float32), 1, 4, JUDGED)
+    said, judge = drawn(doc)
     gates = np.ones((3, len(doc), 4), np.float32)
-    decide_plainly(state, said, numbers_of(doc), np.array([0, len(doc)]), gates)
+    starts = np.array([0, len(doc)])
+    decide_plainly(state, said, judge, numbers_of(doc), starts, gates)
     assert not gates.any()

@@ -32,9 +32,10 @@ cdef extern from "kernel.h" nogil:
 
 # What is known of a cell, of a document, and what is asked: see the definition
 cdef enum:
-    USED, LAST, SENTENCE, NAME, COUNT, NAMELESS, FIRST, BORN, NEXT_WORD, GENDER, N_KNOWN
+    USED, LAST, SENTENCE, NAME, COUNT, NAMELESS, FIRST, BORN, NEXT_WORD, GENDER
+    MEANT, MEANT_SENTENCE, MEANT_COUNT, MEANT_WORD, N_KNOWN
 cdef enum:
-    TOKEN, SENTENCES, NAMES, CURRENT, PEOPLE
+    TOKEN, SENTENCES, NAMES, PEOPLE, CURRENT, LATEST, LATEST_MEANT
 cdef enum:
     IS_NAME = 1
     IS_PRONOUN = 2
@@ -42,7 +43,8 @@ cdef enum:
     GENDERS = 8 + 16
     IS_END = 32
 cdef enum:
-    N_SCORES = 2
+    LATEST_NAME, AFTER_NAME, LATEST_PRONOUN, AFTER_FIRST, N_MARKS
+cdef enum:
     ASK_AGE = 0
     N_AGES = 8
     ASK_SENTENCES = 8
@@ -50,13 +52,19 @@ cdef enum:
     ASK_NAMES = 12
     N_NAMES = 5
     ASK_COUNT = 17
-    ASK_PRONOUN = 18
-    ASK_SAME_WORD = 19
-    ASK_FIRST = 20
-    ASK_BORN = 21
-    ASK_AGREES = 22
-    ASK_DIFFERS = 23
-    N_FACTS = 24
+    ASK_NAMELESS = 18
+    ASK_FIRST = 19
+    ASK_BORN = 20
+    ASK_AGREES = 21
+    ASK_DIFFERS = 22
+    ASK_MEANT = 23
+    ASK_MEANT_AGE = 24
+    ASK_MEANT_SENTENCES = 32
+    ASK_MEANT_COUNT = 36
+    ASK_SAME_WORD = 37
+    ASK_LATEST = 38
+    ASK_LATEST_MEANT = 39
+    N_FACTS = 40
     N_WORDS = 8
 
 cdef double HALF_LIFE = 30.0  # of salience, in tokens
@@ -101,8 +109,10 @@ def recur(
 
 
 cdef struct Cells:
-    Py_ssize_t n_cells, key_size
-    float* keys
+    Py_ssize_t n_cells, size
+    const float* judge
+    float* sum
+    float* marks
     double* facts
     float* words
     double* clock
@@ -111,28 +121,32 @@ cdef struct Cells:
 def decide(
     state,
     const float[:, ::1] said,
+    const float[:, ::1] judge,
     const float[:, ::1] words,
     const Py_ssize_t[::1] starts,
     float[:, :, ::1] gates,
 ):
     """Let documents' tokens decide; their state and `gates` are written over."""
-    cdef float[:, :, ::1] keys = state.keys
+    cdef float[:, :, :, ::1] marks = state.marks
     cdef double[:, :, ::1] facts = state.facts
     cdef float[:, :, ::1] cell_words = state.words
     cdef double[:, ::1] clock = state.clock
     cdef Py_ssize_t doc, token
     cdef Cells cells
     cdef double[::1] shares
+    cdef float[::1] seen
     if not said.shape[0]:
         return
     memset(&gates[0, 0, 0], 0, gates.nbytes)
-    cells.n_cells, cells.key_size = facts.shape[1], keys.shape[2] - 1
+    cells.n_cells, cells.size = facts.shape[1], marks.shape[3]
     import numpy
 
     shares = numpy.empty(cells.n_cells + 1)
+    seen = numpy.empty(cells.size, numpy.float32)
+    cells.judge, cells.sum = &judge[0, 0], &seen[0]
     with nogil:
-        for doc in range(keys.shape[0]):
-            cells.keys = &keys[doc, 0, 0]
+        for doc in range(marks.shape[0]):
+            cells.marks = &marks[doc, 0, 0, 0]
             cells.facts = &facts[doc, 0, 0]
             cells.words = &cell_words[doc, 0, 0]
             cells.clock = &clock[doc, 0]
@@ -178,6 +192,7 @@ cdef void read(
                 if shares[m] > shares[cell]:
                     cell = m
         cell = write(cells, cell, said, word, kind)
+    tick(cells, said)
     clock[CURRENT] = cell if named else -1
     clock[TOKEN] += 1
     if kind & IS_END:
@@ -232,50 +247,104 @@ cdef bint is_open(const double* facts, int kind) noexcept nogil:
     return facts[USED] and (kind & IS_PRONOUN or facts[NAMELESS])
 
 
+cdef Py_ssize_t power(double tokens) noexcept nogil:
+    """How many times two goes into a distance, as it is asked about."""
+    cdef Py_ssize_t age = 0
+    cdef double next = 2
+    while age < N_AGES - 1 and next <= tokens + 1:
+        age, next = age + 1, 2 * next
+    return age
+
+
+cdef struct Fact:
+    Py_ssize_t which
+    double value
+
+
+cdef Py_ssize_t facts_now(
+    Cells cells, Py_ssize_t m, float word, int kind, Fact* found
+) noexcept nogil:
+    """What there is to ask about a cell.
+
+    RETURNS how many facts there are; all others are zero.
+    """
+    cdef double* facts = cells.facts + m * N_KNOWN
+    cdef double* clock = cells.clock
+    cdef int gender = kind & GENDERS
+    found[0] = Fact(ASK_AGE + power(clock[TOKEN] - facts[LAST]), 1)
+    found[1] = Fact(
+        ASK_SENTENCES + least(clock[SENTENCES] - facts[SENTENCE], N_SENTENCES - 1), 1
+    )
+    found[2] = Fact(ASK_NAMES + least(clock[NAMES] - facts[NAME], N_NAMES - 1), 1)
+    found[3] = Fact(ASK_COUNT, log1p(facts[COUNT]))
+    found[4] = Fact(ASK_NAMELESS, facts[NAMELESS])
+    found[5] = Fact(ASK_FIRST, facts[FIRST])
+    found[6] = Fact(ASK_BORN, log1p(clock[TOKEN] - facts[BORN]) / 4)
+    found[7] = Fact(
+        ASK_AGREES if facts[GENDER] == gender else ASK_DIFFERS,
+        1 if gender and facts[GENDER] else 0,
+    )
+    found[8] = Fact(ASK_LATEST, m == clock[LATEST])
+    found[9] = Fact(ASK_LATEST_MEANT, m == clock[LATEST_MEANT])
+    if not facts[MEANT]:
+        return 10
+    found[10] = Fact(ASK_MEANT, 1)
+    found[11] = Fact(
+        ASK_MEANT_AGE + power(clock[TOKEN] + 1 - facts[MEANT]), 1
+    )
+    found[12] = Fact(
+        ASK_MEANT_SENTENCES
+        + least(clock[SENTENCES] - facts[MEANT_SENTENCE], N_SENTENCES - 1),
+        1,
+    )
+    found[13] = Fact(ASK_MEANT_COUNT, log1p(facts[MEANT_COUNT]))
+    found[14] = Fact(ASK_SAME_WORD, facts[MEANT_WORD] == word)
+    return 15
+
+
+cdef double score(
+    Cells cells, Py_ssize_t m, const float* said, float word, int kind
+) noexcept nogil:
+    """How well a cell fits what is asked."""
+    cdef Fact found[15]
+    cdef Py_ssize_t i, d, D = cells.size
+    cdef Py_ssize_t n_found = facts_now(cells, m, word, kind, found)
+    cdef const float* query = said + 1 + N_FACTS
+    cdef const float* row = cells.marks + m * N_MARKS * D
+    cdef float* sum = cells.sum
+    cdef float value, judged = 0
+    cdef double total = 0
+    for d in range(D):
+        sum[d] = query[d]
+    for i in range(N_MARKS):
+        for d in range(D):
+            sum[d] += row[i * D + d]
+    for i in range(n_found):
+        value = <float>found[i].value
+        if value == 0:
+            continue
+        total += value * said[1 + found[i].which]
+        row = cells.judge + found[i].which * D
+        for d in range(D):
+            sum[d] += value * row[d]
+    row = cells.judge + N_FACTS * D
+    for d in range(D):
+        judged += (sum[d] if sum[d] > 0 else 0) * row[d]
+    return total + judged
+
+
 cdef void share(
     Cells cells, const float* said, float word, int kind, double* shares
 ) noexcept nogil:
     """How probably each cell is meant, and last, somebody new (M + 1,)."""
-    cdef Py_ssize_t m, k, age, K = cells.key_size, M = cells.n_cells
-    cdef const float* query = said + N_SCORES
-    cdef const float* asks = query + K
-    cdef const float* key
-    cdef double* facts
-    cdef double* clock = cells.clock
-    cdef double score, power, total, highest = said[0]
-    cdef float match
+    cdef Py_ssize_t m, M = cells.n_cells
+    cdef double total = 0, highest = said[0]
     shares[M] = said[0]
     for m in range(M):
-        facts = cells.facts + m * N_KNOWN
-        if not is_open(facts, kind):
-            continue
-        key = cells.keys + m * (K + 1)
-        match = 0
-        for k in range(K):
-            match += query[k] * key[1 + k]
-        score = key[0] + match
-        age, power = 0, 2
-        while age < N_AGES - 1 and power <= clock[TOKEN] - facts[LAST] + 1:
-            age, power = age + 1, 2 * power
-        score += asks[ASK_AGE + age]
-        score += asks[
-            ASK_SENTENCES + least(clock[SENTENCES] - facts[SENTENCE], N_SENTENCES - 1)
-        ]
-        score += asks[ASK_NAMES + least(clock[NAMES] - facts[NAME], N_NAMES - 1)]
-        score += asks[ASK_COUNT] * log1p(facts[COUNT])
-        score += asks[ASK_PRONOUN] * facts[NAMELESS]
-        if knows(cells, m, word):
-            score += 2 * asks[ASK_SAME_WORD]
-        score += asks[ASK_FIRST] * facts[FIRST]
-        score += asks[ASK_BORN] * log1p(clock[TOKEN] - facts[BORN]) / 4
-        if kind & GENDERS and facts[GENDER]:
-            score += asks[
-                ASK_AGREES if facts[GENDER] == (kind & GENDERS) else ASK_DIFFERS
-            ]
-        shares[m] = score
-        if score > highest:
-            highest = score
-    total = 0
+        if is_open(cells.facts + m * N_KNOWN, kind):
+            shares[m] = score(cells, m, said, word, kind)
+            if shares[m] > highest:
+                highest = shares[m]
     for m in range(M + 1):
         if m < M and not is_open(cells.facts + m * N_KNOWN, kind):
             shares[m] = 0
@@ -286,6 +355,18 @@ cdef void share(
         shares[m] /= total
 
 
+cdef void remember(
+    Cells cells, Py_ssize_t cell, Py_ssize_t mark, const float* said
+) noexcept nogil:
+    """Keep one of the four things that a token says should be remembered."""
+    cdef Py_ssize_t D = cells.size
+    memcpy(
+        cells.marks + (cell * N_MARKS + mark) * D,
+        said + 1 + N_FACTS + (1 + mark) * D,
+        D * sizeof(float),
+    )
+
+
 cdef Py_ssize_t write(
     Cells cells, Py_ssize_t cell, const float* said, float word, int kind
 ) noexcept nogil:
@@ -293,7 +374,7 @@ cdef Py_ssize_t write(
 
     RETURNS which cell it was.
     """
-    cdef Py_ssize_t i, K = cells.key_size
+    cdef Py_ssize_t i, D = cells.size
     cdef double* clock = cells.clock
     cdef double* facts
     cdef bint new = cell == cells.n_cells
@@ -301,10 +382,6 @@ cdef Py_ssize_t write(
     cdef bint begins = named and clock[CURRENT] < 0
     if begins:
         clock[NAMES] += 1
-    if not new and not named:
-        if not cells.facts[cell * N_KNOWN + GENDER]:
-            cells.facts[cell * N_KNOWN + GENDER] = kind & GENDERS
-        return cell
     if new:
         cell = place(cells)
         facts = cells.facts + cell * N_KNOWN
@@ -314,18 +391,39 @@ cdef Py_ssize_t write(
         facts[FIRST] = clock[PEOPLE] == 0
         for i in range(N_WORDS):
             cells.words[cell * N_WORDS + i] = -1
+        memset(cells.marks + cell * N_MARKS * D, 0, N_MARKS * D * sizeof(float))
         clock[PEOPLE] += 1
     facts = cells.facts + cell * N_KNOWN
-    cells.keys[cell * (K + 1)] = said[1]
-    memcpy(cells.keys + cell * (K + 1) + 1, said + N_SCORES + K + N_FACTS, K * 4)
-    facts[LAST], facts[SENTENCE] = clock[TOKEN], clock[SENTENCES]
-    facts[NAME] = clock[NAMES]
-    if new or begins:
-        facts[COUNT] += 1
-    facts[NAMELESS] = not named
-    if not facts[GENDER]:
+    if named or new:
+        facts[LAST], facts[SENTENCE] = clock[TOKEN], clock[SENTENCES]
+        facts[NAME] = clock[NAMES]
+        if begins:
+            facts[COUNT] += 1
+        facts[NAMELESS] = not named
+        remember(cells, cell, LATEST_NAME, said)
+        memset(
+            cells.marks + (cell * N_MARKS + AFTER_NAME) * D, 0, D * sizeof(float)
+        )
+    if not facts[GENDER] and (new or not named):
         facts[GENDER] = kind & GENDERS
     if kind & IS_NAME and not knows(cells, cell, word):
         cells.words[cell * N_WORDS + <Py_ssize_t>facts[NEXT_WORD] % N_WORDS] = word
         facts[NEXT_WORD] += 1
+    if not named:
+        facts[MEANT], facts[MEANT_SENTENCE] = clock[TOKEN] + 1, clock[SENTENCES]
+        facts[MEANT_COUNT] += 1
+        facts[MEANT_WORD] = word
+        remember(cells, cell, LATEST_PRONOUN, said)
+        clock[LATEST_MEANT] = cell
+    clock[LATEST] = cell
     return cell
+
+
+cdef void tick(Cells cells, const float* said) noexcept nogil:
+    """The token is over: was it the first one after a name?"""
+    cdef Py_ssize_t cell = <Py_ssize_t>cells.clock[CURRENT]
+    cdef double* facts = cells.facts + cell * N_KNOWN
+    if cell >= 0 and facts[LAST] == cells.clock[TOKEN] - 1:
+        remember(cells, cell, AFTER_NAME, said)
+        if facts[COUNT] == 1:
+            remember(cells, cell, AFTER_FIRST, said)
