@@ -18,6 +18,8 @@ TEXTS = [
     "She met Bo. He left.",
 ]
 WORDS = st.lists(st.sampled_from(["Ann", "met", "Bo", ".", "she", "\n", "zzz"]))
+PEOPLE = ["Mary", "Jones", "John", "Bo", "met", "and", "said", "'s", ",", "."]
+PEOPLE += ["she", "her", "he", "his", "him"]
 with_fixtures = settings(
     deadline=None,
     max_examples=25,
@@ -60,6 +62,24 @@ def test_an_untaught_reader_finds_clusters(nlp):
 @with_fixtures
 @given(WORDS, st.data())
 def test_a_prefix_reads_like_the_whole(nlp, words, data):
+    assert_prefix(nlp, words, data)
+
+
+@pytest.fixture(scope="module")
+def packaged() -> Language:
+    """With the weights that come with the package."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("refreader", config={"trace": True})
+    return nlp
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(PEOPLE), max_size=40), st.data())
+def test_a_prefix_reads_like_the_whole_with_the_packages_weights(packaged, words, data):
+    assert_prefix(packaged, words, data)
+
+
+def assert_prefix(nlp: Language, words: list[str], data: st.DataObject) -> None:
     stop = data.draw(st.integers(0, len(words)))
     whole = gates(nlp(Doc(nlp.vocab, words=words)))
     prefix = gates(nlp(Doc(nlp.vocab, words=words[:stop])))
