@@ -50,8 +50,3 @@ class Said:
 
     def __len__(self) -> int:
         return len(self.rows)
-
-
-def judged_size(n_columns: int) -> int:
-    """D of rows with that many columns."""
-    return (n_columns - 1 - N_FACTS) // (1 + N_MARKS)
