@@ -81,7 +81,8 @@ def make_refreader(
     loss_weights (dict[str, float]): What a pair of tokens counts in training: inside a
         mention (within), of one entity (coref), of two entities (coref times
         negative_ratio), or any other. For a reader of names, what a choice counts
-        that gold tells (coref), or else a teacher (other).
+        that gold tells (coref), or else a teacher (other; the less, by the power
+        focus, the more the reader agrees already).
     scorer (Callable | None): Used by nlp.evaluate.
     """
     return RefReader(
