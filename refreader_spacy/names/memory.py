@@ -157,7 +157,23 @@ class Cells:
         scores = np.append(scores, said[0])
         shares: Numbers = np.exp(scores - scores.max())
         shares /= shares.sum()
+        unnamed = self.unnamed(kind)
+        if unnamed is not None:
+            shares[unnamed] += shares[-1]
+            shares[-1] = 0
         return shares
+
+    def unnamed(self, kind: int) -> int | None:
+        """The cell that a pronoun goes to instead of to somebody new, if there is one.
+
+        Two people of one gender who both have no name are too rare to reckon with, and
+        no text that teaches this has any: it is the one whom a pronoun meant last.
+        """
+        gender, facts = kind & (IS_HE | IS_SHE), self.facts
+        if not kind & IS_PRONOUN:
+            return None
+        same = (facts[:, NAMELESS] > 0) & (facts[:, GENDER] == gender)
+        return int(np.where(same, facts[:, MEANT], -1).argmax()) if same.any() else None
 
     def facts_now(self, word: float, kind: int) -> Numbers:
         """What a query can ask about the cells (M, 40)."""

@@ -179,6 +179,21 @@ def test_another_gender_costs():
     assert odds[1] == pytest.approx(odds[0] / np.e, rel=1e-4)
 
 
+@pytest.mark.parametrize("fast", [True, False])
+def test_two_people_of_a_gender_without_a_name_are_one(fast, monkeypatch):
+    if not fast:
+        monkeypatch.setattr(reading, "compiled", None)
+    doc = doc_of("He sang and she heard him , and his hat fell on her hat .")
+    said = np.zeros((len(doc), N_SAID), np.float32)
+    said[:, 0] = 10  # everybody says that it is somebody new
+    read = weights().decide(said, numbers_of(doc))
+    cells = cells_of(read, doc)
+    assert cells == {0: 0, 3: 1, 5: 0, 8: 0, 12: 1}
+    assert read.overwrite.sum() == pytest.approx(2, abs=1e-3)
+    named = weights().decide(said, numbers_of(doc_of("Bo sang and he heard him .")))
+    assert np.flatnonzero(named.overwrite.sum(axis=1) > 0.5).tolist() == [0, 3]
+
+
 def test_who_was_named_longest_ago_makes_room():
     doc = doc_of("Ann Bo".replace(" ", " and ") + " and Cy and Ann")
     read = weights(2).documents().read(vectors_of(doc), [len(doc)])

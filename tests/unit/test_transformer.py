@@ -407,6 +407,57 @@ def test_the_transformer_learns_at_a_rate_of_its_own(tiny):
     assert steps[1] == pytest.approx(0.001, rel=0.05)
 
 
+# Half as many digits
+
+
+@pytest.fixture(params=[True, False])
+def bfloat16(request, monkeypatch) -> bool:
+    """Does the machine have it?"""
+    name = "refreader_spacy.model.transformer.hidden.has_bfloat16"
+    monkeypatch.setattr(name, lambda _: request.param)
+    return request.param
+
+
+def test_mixed_precision_gives_about_the_same_where_there_is_any(tiny, bfloat16):
+    docs = docs_of(*TEXTS)
+    exact, mixed = (
+        np.concatenate(vectors_of(started(tiny("bert"), mixed_precision=m), docs))
+        for m in (False, True)
+    )
+    assert mixed.dtype == np.float32
+    np.testing.assert_allclose(mixed, exact, atol=0.1)
+    assert np.array_equal(mixed, exact) == (not bfloat16)
+
+
+@pytest.mark.usefixtures("bfloat16")
+def test_mixed_precision_learns_in_full(tiny):
+    options = {"trained_layers": 1, "save_weights": True}
+    gradients = []
+    for mixed in (False, True):
+        model = started(tiny("bert"), mixed_precision=mixed, **options)
+        model.shims[0]._model.eval()
+        result, backprop = model.begin_update(docs_of(*TEXTS))
+        given = [data.model_output.last_hidden_state for data in result.doc_data]
+        backprop(
+            result.unsplit_by_doc(
+                [[np.sin(np.cumsum(x * 0 + 1)).reshape(x.shape)] for x in given]
+            )
+        )
+        dense = model.shims[0]._model.transformer.encoder.layer[1].output.dense
+        gradients.append(dense.weight.grad)
+    exact, mixed_one = gradients
+    assert mixed_one.dtype == torch.float32
+    assert torch.corrcoef(torch.stack([exact.ravel(), mixed_one.ravel()]))[0, 1] > 0.99
+
+
+def test_vectors_of_another_precision_are_not_taken_for_the_same(tiny):
+    prints = {
+        started(tiny("bert"), mixed_precision=mixed).shims[0].fingerprint
+        for mixed in (False, True)
+    }
+    assert len(prints) == 2
+
+
 # What goes wrong
 
 

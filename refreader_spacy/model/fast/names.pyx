@@ -353,6 +353,24 @@ cdef void share(
         total += shares[m]
     for m in range(M + 1):
         shares[m] /= total
+    m = unnamed(cells, kind)
+    if m >= 0:
+        shares[m] += shares[M]
+        shares[M] = 0
+
+
+cdef Py_ssize_t unnamed(Cells cells, int kind) noexcept nogil:
+    """The cell that a pronoun goes to instead of to somebody new, or -1."""
+    cdef Py_ssize_t m, found = -1
+    cdef double* facts
+    if not kind & IS_PRONOUN:
+        return -1
+    for m in range(cells.n_cells):
+        facts = cells.facts + m * N_KNOWN
+        if facts[NAMELESS] and facts[GENDER] == kind & GENDERS:
+            if found < 0 or facts[MEANT] > cells.facts[found * N_KNOWN + MEANT]:
+                found = m
+    return found
 
 
 cdef void remember(

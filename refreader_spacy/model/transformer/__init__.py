@@ -26,6 +26,7 @@ def build_transformer_v1(
     trained_layers: int = 0,
     learn_rate_factor: float = 1.0,
     save_weights: bool = False,
+    mixed_precision: bool = False,
 ) -> Model[list[Doc], Any]:
     """Some hidden layers of a transformer, for spacy-transformers' `transformer` pipe.
 
@@ -44,6 +45,8 @@ def build_transformer_v1(
         optimizer's.
     save_weights (bool): Save the transformer with the pipeline; otherwise the saved
         pipeline only knows its name, and loads it from there.
+    mixed_precision (bool): Multiply in bfloat16 where the machine has it, as newer GPUs
+        and CPUs do: about twice as fast there. The weights are float32 either way.
     """
     with _extra():
         from refreader_spacy.model.transformer.hub import Hub
@@ -56,6 +59,7 @@ def build_transformer_v1(
         lookahead=lookahead,
         trained_layers=trained_layers,
         save_weights=save_weights,
+        mixed_precision=mixed_precision,
     )
     return transformer_model(hub, learn_rate_factor)
 

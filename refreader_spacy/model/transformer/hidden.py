@@ -11,16 +11,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, layer_norm
 
+BFLOAT16 = "avx512_bf16", "amx_bf16"  # what processors have for it
 EPS = 1e-12  # only a token without pieces has so little variance
 
 
 class HiddenLayers(nn.Module):
     """A transformer, read at several layers and pooled over word pieces."""
 
-    def __init__(self, transformer: Any, layers: tuple[int, ...]) -> None:
+    def __init__(
+        self, transformer: Any, layers: tuple[int, ...], mixed_precision: bool
+    ) -> None:
         super().__init__()
         self.transformer = transformer
         self.layers = layers
+        self.mixed_precision = mixed_precision
 
     @property
     def width(self) -> int:
@@ -37,11 +41,21 @@ class HiddenLayers(nn.Module):
         starts (Tensor): Where each token's begin in `rows` (N,).
         RETURNS (Tensor): (N, L * H); zeros for a token without pieces.
         """
-        states = self.transformer(
-            input_ids=ids, attention_mask=mask, output_hidden_states=True
-        ).hidden_states
+        mixed = self.mixed_precision and has_bfloat16(ids.device)
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=mixed):
+            states = self.transformer(
+                input_ids=ids, attention_mask=mask, output_hidden_states=True
+            ).hidden_states
         pooled = [
-            embedding_bag(rows, states[i].flatten(0, 1), starts, mode="mean")
+            embedding_bag(rows, states[i].float().flatten(0, 1), starts, mode="mean")
             for i in self.layers
         ]
         return torch.cat([layer_norm(x, x.shape[-1:], eps=EPS) for x in pooled], dim=-1)
+
+
+def has_bfloat16(device: torch.device) -> bool:
+    """Does a device multiply numbers of that kind, rather than imitate it?"""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    tell = getattr(torch.cpu, "get_capabilities", dict)  # older versions can't
+    return device.type == "cpu" and any(tell().get(kind) for kind in BFLOAT16)

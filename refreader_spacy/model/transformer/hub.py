@@ -41,6 +41,7 @@ class Hub:
     lookahead: bool
     trained_layers: int
     save_weights: bool
+    mixed_precision: bool = False
 
     def __post_init__(self) -> None:
         layers = self.layers
@@ -90,6 +91,8 @@ class Hub:
         """
         digest = hashlib.blake2b(digest_size=16)
         how = {k: v for k, v in asdict(self).items() if k not in NOT_IN_FINGERPRINT}
+        if not self.mixed_precision:  # as it was before there was any
+            del how["mixed_precision"]
         digest.update(repr(sorted(how.items())).encode())
         digest.update(loaded.tokenizer.backend_tokenizer.to_str().encode())
         for name, tensor in sorted(loaded.transformer.state_dict().items()):

@@ -34,7 +34,8 @@ class TransformerShim(PyTorchShim):
     def take(self, loaded: Loaded) -> None:
         """Become the seam to this transformer."""
         self.loaded = loaded
-        self._model = HiddenLayers(loaded.transformer, self.hub.layers)
+        hub = self.hub
+        self._model = HiddenLayers(loaded.transformer, hub.layers, hub.mixed_precision)
         self._model.to(get_torch_default_device())
         self.fingerprint = self.hub.fingerprint(loaded)
 
