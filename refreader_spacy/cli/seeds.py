@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from io import TextIOWrapper
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, cast
 
+import torch
 import typer
 from spacy.cli._util import parse_config_overrides
 from spacy.cli.train import train
@@ -14,6 +20,27 @@ from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.threshold import threshold
 
 BEST = "model-best"
+LOG = "log.txt"
+
+
+class Run(NamedTuple):
+    """One seed's training and scoring."""
+
+    seed: int
+    config: Path
+    overrides: dict[str, Any]
+    folder: Path
+    row: str
+    dev: Path
+    test: Path
+    scores: Path
+    gpu_id: int
+
+    def do(self) -> None:
+        """Train, find the threshold and score."""
+        train(self.config, self.folder, use_gpu=self.gpu_id, overrides=self.overrides)
+        threshold(self.folder / BEST, self.dev)
+        evaluate(self.folder / BEST, self.test, self.row, self.scores)
 
 
 def seeds(
@@ -28,6 +55,9 @@ def seeds(
         "corpus/test.spacy"
     ),
     gpu_id: Annotated[int, typer.Option("--gpu-id", help="-1 for the CPU.")] = -1,
+    at_once: Annotated[
+        int, typer.Option(help="How many seeds side by side, on their share of cores.")
+    ] = 1,
 ) -> None:
     """Train, find the threshold on validation and score on test, for seeds 1, 2, 3.
 
@@ -42,8 +72,8 @@ def seeds(
     """
     name = name or config.stem
     given = parse_config_overrides(ctx.args)
+    runs = []
     for seed in range(1, n_seeds + 1):
-        folder = Path("training") / name / str(seed)
         scores = Path("metrics") / f"{name}_s{seed}.json"
         overrides = {**with_seed(given, seed), "system.seed": seed}
         paths = load_config(config, overrides, interpolate=True)["paths"]
@@ -51,9 +81,49 @@ def seeds(
         if is_newer(scores, made_from):
             typer.echo(f"{scores} is there already")
             continue
-        train(config, folder, use_gpu=gpu_id, overrides=overrides)
-        threshold(folder / BEST, Path(paths["dev"]))
-        evaluate(folder / BEST, test, row, scores)
+        folder = Path("training") / name / str(seed)
+        dev = Path(paths["dev"])
+        runs.append(
+            Run(seed, config, overrides, folder, row, dev, test, scores, gpu_id)
+        )
+    if at_once > 1:
+        side_by_side(runs, at_once)
+    else:
+        for run in runs:
+            run.do()
+
+
+def side_by_side(runs: list[Run], at_once: int) -> None:
+    """Several at a time, each with a log of its own."""
+    cores = max(1, (os.cpu_count() or 1) // at_once)
+    with ProcessPoolExecutor(
+        at_once,
+        get_context("spawn"),
+        initializer=torch.set_num_threads,
+        initargs=(cores,),
+    ) as pool:
+        doing = {pool.submit(_logged, run): run for run in runs}
+        for run in runs:
+            typer.echo(f"seed {run.seed}: see {run.folder / LOG}")
+        for done in as_completed(doing):
+            done.result()
+            typer.echo(f"seed {doing[done].seed}: {doing[done].scores}")
+
+
+def _logged(run: Run) -> None:
+    """In a process of its own: all that it says goes to a file.
+
+    spaCy's trainer holds on to the streams that it found when it was imported, so it is
+    what is behind them that changes.
+    """
+    run.folder.mkdir(parents=True, exist_ok=True)
+    with (run.folder / LOG).open("w") as log:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+            os.dup2(log.fileno(), stream.fileno())
+            cast(TextIOWrapper, stream).reconfigure(line_buffering=True)
+    run.do()
+    sys.stdout.flush()
 
 
 def with_seed(overrides: dict[str, Any], seed: int) -> dict[str, Any]:

@@ -60,6 +60,29 @@ def test_each_seed_is_trained_and_scored_and_a_finished_one_left_alone(config):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_seeds_side_by_side_are_the_same_as_one_by_one(config):
+    seeds(config, "--name", "one")
+    result = seeds(config, "--name", "two", "--at-once", 2)
+    for seed in (1, 2):
+        one, two = (
+            json.loads(Path(f"metrics/{name}_s{seed}.json").read_text())
+            for name in ("one", "two")
+        )
+        assert one == two
+        log = Path(f"training/two/{seed}/log.txt")
+        assert str(log) in result.output
+        assert "LOSS REFRE" in log.read_text()
+
+
+def test_a_seed_that_fails_beside_others_is_an_error(config):
+    options = ("--row", "ours", "--n-seeds", 2, "--test", "rows.spacy")
+    broken = ("--paths.train", "none_{seed}.spacy", "--at-once", 2)
+    result = run("seeds", config, *options, *broken)
+    assert result.exit_code != 0
+    assert not list(Path().glob("metrics/*.json"))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_settings_may_have_the_seed_in_them(config):
     for seed in (1, 2):
         shutil.copy("rows.spacy", f"rows_{seed}.spacy")

@@ -56,6 +56,7 @@ class HiddenLayers(nn.Module):
 def has_bfloat16(device: torch.device) -> bool:
     """Does a device multiply numbers of that kind, rather than imitate it?"""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    tell = getattr(torch.cpu, "get_capabilities", dict)  # older versions can't
-    return device.type == "cpu" and any(tell().get(kind) for kind in BFLOAT16)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    tell: Any = getattr(torch.cpu, "get_capabilities", dict)  # older versions can't
+    can = tell()
+    return device.type == "cpu" and any(can.get(kind) for kind in BFLOAT16)
