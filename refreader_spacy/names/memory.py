@@ -152,7 +152,9 @@ class Cells:
         asks = said[1 : 1 + says.N_FACTS]
         query = said[1 + says.N_FACTS :][: judge.shape[1]]
         seen = query + self.marks.sum(axis=1) + facts @ judge[:-1]  # (M, D)
-        scores = np.maximum(seen, 0) @ judge[-1] + facts @ asks
+        half = seen.shape[1] // 2
+        judged = np.concatenate([np.maximum(seen[:, :half], 0), seen[:, half:] ** 2], 1)
+        scores = judged @ judge[-1] + facts @ asks
         scores = np.where(self.open_to(kind), scores, -np.inf)
         scores = np.append(scores, said[0])
         shares: Numbers = np.exp(scores - scores.max())

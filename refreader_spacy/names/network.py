@@ -30,7 +30,8 @@ class Network(nn.Module):
     """A gated recurrent unit, one view of it for all that is said, and the judge.
 
     Whom a pronoun means is a matter of what it asks, of what is remembered of somebody
-    and of facts about them: the three are added up, and a layer judges the sum.
+    and of facts about them: the three are added up, and a layer judges the sum. Half of
+    its units are squares, in which the three are multiplied with each other.
     """
 
     def __init__(

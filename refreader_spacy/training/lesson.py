@@ -269,7 +269,9 @@ def _loss(
     for mark in range(says.N_MARKS):
         which = marks[:, :, mark]  # (E, M)
         seen = seen + said[which.clamp(min=0), mark] * (which >= 0)[:, :, None]
-    scores = torch.relu(seen) @ judge[-1] + torch.einsum("emf,ef->em", facts, asks)
+    added, multiplied = seen.tensor_split([size // 2], dim=2)
+    judged = torch.cat([torch.relu(added), multiplied**2], dim=2)
+    scores = judged @ judge[-1] + torch.einsum("emf,ef->em", facts, asks)
     scores = scores.masked_fill(~asked, -torch.inf)
     chances = log_softmax(torch.cat([scores, new], dim=1), dim=1)  # (E, M + 1)
     possible = share > 0

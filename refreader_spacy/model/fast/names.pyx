@@ -328,8 +328,10 @@ cdef double score(
         for d in range(D):
             sum[d] += value * row[d]
     row = cells.judge + N_FACTS * D
-    for d in range(D):
+    for d in range(D // 2):
         judged += (sum[d] if sum[d] > 0 else 0) * row[d]
+    for d in range(D // 2, D):
+        judged += sum[d] * sum[d] * row[d]
     return total + judged
 
 
