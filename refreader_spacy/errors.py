@@ -345,6 +345,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "The teacher {path} isn't a reader of names, so it doesn't choose among "
         "people. Train one with `spacy project run teacher`."
     )
+    R318 = (
+        "The teachers {first} and {path} don't stand on the same transformer, so they "
+        "can't speak together. Train both with `trained_layers = 0` and one name."
+    )
 
     # Pretraining on plain text
     R320 = "Expected text in a file that ends in one of {known}, but found {path}."

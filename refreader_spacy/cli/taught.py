@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import spacy
 import typer
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
@@ -34,13 +35,16 @@ def taught(
     articles: Annotated[
         Path, typer.Argument(help="Biographies: a line `= Name =`, then paragraphs.")
     ],
-    teacher: Annotated[Path, typer.Option(help="A pipeline that may look ahead.")],
+    teacher: Annotated[
+        list[Path],
+        typer.Option(help="A pipeline that may look ahead; several have the same say."),
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help="A .spacy file.")],
     add: Annotated[
         Path | None,
         typer.Option(help="A .spacy file to put the examples beside, taught as well."),
     ] = None,
-    limit: Annotated[int, typer.Option(help="How many examples to make.")] = 22500,
+    limit: Annotated[int, typer.Option(help="How many examples to make.")] = 12000,
     seed: Annotated[int, typer.Option(help="Of all random choices.")] = 0,
 ) -> None:
     """Let a better reader say whom pronouns in biographies mean, as labels for another.
@@ -51,8 +55,11 @@ def taught(
     that they are put beside stay as they are, and count more than the teacher's word.
     A run that was interrupted goes on where it was.
 
+    Several teachers on the same frozen transformer take hardly longer than one: it
+    reads each text once, and the means of their scores count.
+
     Example: refreader taught assets/wiki_bio/wiki_bio.txt.xz
-    --teacher training/teacher/model-best -o corpus/taught.spacy
+    --teacher training/teacher/1/model-best -o corpus/taught.spacy
     """
     if not articles.exists():
         raise ValueError(Errors.R013.format(path=articles))
@@ -60,11 +67,16 @@ def taught(
     if not texts:
         raise ValueError(Errors.R014.format(path=articles))
     random.Random(seed).shuffle(texts)
-    better = load_pipeline(str(teacher))
-    reader = find_reader(better)
-    if reader.model.layers[-1].name != "name_reader":
-        raise ValueError(Errors.R317.format(path=teacher))
-    reader.trace = True
+    better, *others = [load_pipeline(str(path)) for path in teacher]
+    readers = [find_reader(each) for each in (better, *others)]
+    for path, reader in zip(teacher, readers, strict=True):
+        if reader.model.layers[-1].name != "name_reader":
+            raise ValueError(Errors.R317.format(path=path))
+    for path, other in zip(teacher[1:], others, strict=True):
+        if _fingerprints(other) != _fingerprints(better):
+            raise ValueError(Errors.R318.format(first=teacher[0], path=path))
+    readers[0].trace = True
+    group: list[Any] = [reader.model for reader in readers] if others else []
     nlp = spacy.blank("en")
     found = islice(windows(nlp, texts, given_names(texts), seed), limit)
     given = DocBin().from_disk(add).get_docs(nlp.vocab) if add else iter([])
@@ -74,9 +86,11 @@ def taught(
         chunks = iter(lambda: list(islice(docs, PART)), [])
         for number, some in enumerate(chunks):
             part = parts / f"{what}-{seed}-{number}-{len(some)}.spacy"
-            if not is_newer(part, [teacher / "meta.json", articles]):
+            if not is_newer(
+                part, [*(path / "meta.json" for path in teacher), articles]
+            ):
                 with whole(part) as draft:
-                    DocBin(docs=teach(better, some)).to_disk(draft)
+                    DocBin(docs=teach(better, some, group)).to_disk(draft)
             yield from DocBin().from_disk(part).get_docs(nlp.vocab)
 
     made = list(progress(labelled(found, "windows"), "Examples", limit))
@@ -86,6 +100,13 @@ def taught(
     shutil.rmtree(parts, ignore_errors=True)
     typer.echo(report(made))
     typer.echo(f"written to {output}")
+
+
+def _fingerprints(nlp: Language) -> list[str]:
+    """What the pipes of a pipeline that are transformers are known by."""
+    pipes: list[Any] = [pipe for _, pipe in nlp.pipeline]
+    shims = [shim for pipe in pipes for shim in pipe.model.shims]
+    return [shim.fingerprint for shim in shims if hasattr(shim, "fingerprint")]
 
 
 def report(docs: list[Doc]) -> str:

@@ -88,6 +88,21 @@ def build_name_reader_v1(
     return chain(with_words(tok2vec), layer)
 
 
+def said_of(model: Model[list[Doc], Output], doc: Doc) -> Said:
+    """What a Doc's tokens say, before a memory makes anything of it."""
+    encoder, layer = cast(list[Any], model.layers)
+    inputs, _ = _pack(layer, encoder.predict([doc]), False, learn=False)
+    packed, _ = layer.shims[0](inputs, False)
+    said, judge = (each.detach().cpu().numpy() for each in packed)
+    return Said(said, judge, weights_of(model).n_cells)
+
+
+def weights_of(model: Model[list[Doc], Output]) -> Weights:
+    """A reader's parameters, arranged for reading."""
+    layer = cast(Any, model.layers[-1])
+    return cast(Weights, layer.attrs["weights"](layer))
+
+
 def with_words(tok2vec: Model[list[Doc], Vectors]) -> Model[list[Doc], Vectors]:
     """An encoder's vectors, and as last numbers which word it is and of what kind.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,10 +19,14 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
+from thinc.api import Model
 
 from refreader_spacy.extensions import read_trace
-from refreader_spacy.model.types import Reading
+from refreader_spacy.model.types import Array, Reading
+from refreader_spacy.names.architecture import Output, said_of, weights_of
 from refreader_spacy.names.memory import Numbers
+from refreader_spacy.names.says import N_FACTS, N_MARKS, Said
+from refreader_spacy.names.words import numbers_of
 from refreader_spacy.training.gold import TAUGHT
 from refreader_spacy.training.silver import (
     MAX_TOKENS,
@@ -34,6 +38,8 @@ from refreader_spacy.training.silver import (
     Place,
     names_in,
 )
+
+NameReader = Model[list[Doc], Output]
 
 GENDER_OF = {form: g for g, forms in PRONOUNS.items() for form in forms.values()}
 NEAR_BEFORE, NEAR_AFTER = 32, 20  # tokens between a name and the pronoun
@@ -68,15 +74,48 @@ def windows(
                 yield nlp.make_doc(rng.choice(found))
 
 
-def teach(teacher: Language, docs: Iterable[Doc]) -> Iterator[Doc]:
+def teach(
+    teacher: Language, docs: Iterable[Doc], readers: Sequence[NameReader] = ()
+) -> Iterator[Doc]:
     """Put on each Doc what the teacher says of it.
 
     teacher (Language): A pipeline whose reader of names keeps a trace.
+    readers (Sequence[NameReader]): Those who speak instead of it, on its encoder.
     """
     asked = ((Doc(teacher.vocab, *_words(doc)), doc) for doc in docs)
     for read, doc in teacher.pipe(asked, as_tuples=True, batch_size=16):
-        write_shares(doc, cast(Reading, read_trace(read)))
+        reading = read_together(readers, read) if readers else read_trace(read)
+        write_shares(doc, cast(Reading, reading))
         yield doc
+
+
+def read_together(readers: Sequence[NameReader], doc: Doc) -> Reading:
+    """How several readers of names read a Doc if each has the same say."""
+    said = together([said_of(reader, doc) for reader in readers])
+    weights = weights_of(readers[0])
+    weights.judge = said.judge
+    return weights.decide(said.rows, numbers_of(doc))
+
+
+def together(said: Sequence[Said]) -> Said:
+    """What one reader would say whose scores are the means of several readers'."""
+    size = said[0].judge.shape[1]
+    columns = np.cumsum([1, N_FACTS, size])
+    parts = [np.split(each.rows, columns, axis=1) for each in said]
+    new, asks, queries, marks = zip(*parts, strict=True)
+    apart = [each.reshape(len(each), N_MARKS, size) for each in marks]
+    judge = _side_by_side([each.judge for each in said])
+    judge[-1] /= len(said)
+    rows = [np.mean(new, axis=0), np.mean(asks, axis=0), _side_by_side(queries)]
+    rows.append(_side_by_side(apart).reshape(len(rows[0]), -1))
+    return Said(np.concatenate(rows, axis=1), judge, said[0].n_cells)
+
+
+def _side_by_side(arrays: Sequence[Array]) -> Array:
+    """Units of several judges as one's: first all that are added, then all squares."""
+    half = arrays[0].shape[-1] // 2
+    added, squares = [x[..., :half] for x in arrays], [x[..., half:] for x in arrays]
+    return np.concatenate([*added, *squares], axis=-1)
 
 
 def write_shares(doc: Doc, reading: Reading) -> None:
