@@ -73,6 +73,7 @@ def build_name_reader_v1(
         init=_reset,
         dims={"nI": width, "nO": None},
         attrs={
+            "n_cells": n_cells,
             "convert_inputs": partial(_pack, learn=learn),
             "convert_outputs": partial(_unpack, n_cells=n_cells, lend=lend),
             "weights": None if tok2vec.attrs.get("needs_past") else lend,
@@ -94,7 +95,7 @@ def said_of(model: Model[list[Doc], Output], doc: Doc) -> Said:
     inputs, _ = _pack(layer, encoder.predict([doc]), False, learn=False)
     packed, _ = layer.shims[0](inputs, False)
     said, judge = (each.detach().cpu().numpy() for each in packed)
-    return Said(said, judge, weights_of(model).n_cells)
+    return Said(said, judge, layer.attrs["n_cells"])
 
 
 def weights_of(model: Model[list[Doc], Output]) -> Weights:

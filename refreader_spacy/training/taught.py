@@ -83,18 +83,16 @@ def teach(
     readers (Sequence[NameReader]): Those who speak instead of it, on its encoder.
     """
     asked = ((Doc(teacher.vocab, *_words(doc)), doc) for doc in docs)
+    weights = weights_of(readers[0]) if readers else None
     for read, doc in teacher.pipe(asked, as_tuples=True, batch_size=16):
-        reading = read_together(readers, read) if readers else read_trace(read)
-        write_shares(doc, cast(Reading, reading))
+        if weights is None:
+            reading = cast(Reading, read_trace(read))
+        else:
+            said = together([said_of(reader, read) for reader in readers])
+            weights.judge = said.judge
+            reading = weights.decide(said.rows, numbers_of(read))
+        write_shares(doc, reading)
         yield doc
-
-
-def read_together(readers: Sequence[NameReader], doc: Doc) -> Reading:
-    """How several readers of names read a Doc if each has the same say."""
-    said = together([said_of(reader, doc) for reader in readers])
-    weights = weights_of(readers[0])
-    weights.judge = said.judge
-    return weights.decide(said.rows, numbers_of(doc))
 
 
 def together(said: Sequence[Said]) -> Said:
