@@ -23,8 +23,9 @@ from refreader_spacy.cli.seeds import is_newer
 from refreader_spacy.errors import Errors
 from refreader_spacy.names.says import LATEST_NAME
 from refreader_spacy.training.lesson import decisions_of
+from refreader_spacy.training.shares import read_shares
 from refreader_spacy.training.silver import given_names, read_articles
-from refreader_spacy.training.taught import read_shares, teach, windows
+from refreader_spacy.training.taught import teach, windows
 
 LOOKED_AT = 3  # examples that are printed
 PART = 256  # examples that are kept as soon as they are made

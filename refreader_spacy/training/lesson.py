@@ -30,7 +30,7 @@ from refreader_spacy.names.words import (
     numbers_of,
 )
 from refreader_spacy.training.gold import LossWeights, gold_groups
-from refreader_spacy.training.taught import read_shares
+from refreader_spacy.training.shares import read_shares
 
 Numbering = NDArray[np.intp]
 

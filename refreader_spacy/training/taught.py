@@ -4,12 +4,11 @@ From biographies come windows like GAP's: a pronoun and two names of its gender 
 The teacher, a reader of names itself, says of each pronoun there how probably it means
 whom, and its pupil learns to say the same.
 
-Shapes: M memory cells.
+Shapes: T tokens, D size of what is judged.
 """
 
 from __future__ import annotations
 
-import base64
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,21 +16,18 @@ from typing import cast
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, SpanGroup
-from spacy.training import Example
+from spacy.tokens import Doc
 from thinc.api import Model
 
 from refreader_spacy.extensions import read_trace
 from refreader_spacy.model.types import Array, Reading
 from refreader_spacy.names.architecture import Output, said_of, weights_of
-from refreader_spacy.names.memory import Numbers
 from refreader_spacy.names.says import N_FACTS, N_MARKS, Said
 from refreader_spacy.names.words import numbers_of
-from refreader_spacy.training.gold import TAUGHT
+from refreader_spacy.training.shares import GENDER_OF, write_shares
 from refreader_spacy.training.silver import (
     MAX_TOKENS,
     MIN_TOKENS,
-    PRONOUNS,
     SENTENCE_END,
     Article,
     Gender,
@@ -41,7 +37,6 @@ from refreader_spacy.training.silver import (
 
 NameReader = Model[list[Doc], Output]
 
-GENDER_OF = {form: g for g, forms in PRONOUNS.items() for form in forms.values()}
 NEAR_BEFORE, NEAR_AFTER = 32, 20  # tokens between a name and the pronoun
 LENGTHS = (49, 56, 60, 64, 68, 73, 79, 86, 97)  # tokens of a window, about GAP's
 MOST = 12  # questions from one article
@@ -114,39 +109,6 @@ def _side_by_side(arrays: Sequence[Array]) -> Array:
     half = arrays[0].shape[-1] // 2
     added, squares = [x[..., :half] for x in arrays], [x[..., half:] for x in arrays]
     return np.concatenate([*added, *squares], axis=-1)
-
-
-def write_shares(doc: Doc, reading: Reading) -> None:
-    """Keep what a reader of names chose, and how surely, on a Doc."""
-    either = reading.update + reading.overwrite  # (T, M)
-    unsure = ((either > 0) & (either < 1)).any(axis=1)
-    pronoun = np.array([token.lower_ in GENDER_OF for token in doc], dtype=bool)
-    tokens = np.flatnonzero(either.any(axis=1) & (unsure | pronoun))
-    new = reading.overwrite[tokens].sum(axis=1, keepdims=True)
-    shares = np.concatenate([reading.update[tokens], new], axis=1)  # (E, M + 1)
-    doc.spans[TAUGHT] = SpanGroup(
-        doc,
-        name=TAUGHT,
-        spans=[doc[i : i + 1] for i in tokens.tolist()],
-        attrs={"shares": base64.b64encode(shares.astype("<f2").tobytes()).decode()},
-    )
-
-
-def read_shares(example: Example) -> dict[int, Numbers]:
-    """What a teacher said of an example's tokens, by their place: for each cell, and
-    last, for somebody new (M + 1,). Empty if there was no teacher.
-    """
-    taught = example.reference.spans.get(TAUGHT)
-    if not taught:
-        return {}
-    kept = np.frombuffer(base64.b64decode(taught.attrs["shares"]), dtype="<f2")
-    shares = kept.reshape(len(taught), -1).astype(np.float64)
-    places = [example.alignment.y2x[span.start : span.end] for span in taught]
-    return {
-        int(place[-1]): share
-        for place, share in zip(places, shares, strict=True)
-        if len(place)
-    }
 
 
 def _words(doc: Doc) -> tuple[list[str], list[bool]]:

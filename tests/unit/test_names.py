@@ -17,7 +17,7 @@ from refreader_spacy.names.network import Network
 from refreader_spacy.names.reading import Weights
 from refreader_spacy.names.words import IS_HE, IS_NAME, IS_SHE, kind_of, numbers_of
 from refreader_spacy.training.lesson import decisions_of, people_of
-from refreader_spacy.training.taught import write_shares
+from refreader_spacy.training.shares import write_shares
 
 TEXT = (
     "Marie Curie met Anna de Vries and Bo . Curie told her that he was late , and "

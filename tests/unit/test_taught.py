@@ -2,6 +2,8 @@
 
 import sys
 from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,8 +18,9 @@ from refreader_spacy.names.memory import empty
 from refreader_spacy.names.reading import decide
 from refreader_spacy.names.says import Said
 from refreader_spacy.names.words import numbers_of
+from refreader_spacy.training.shares import read_shares
 from refreader_spacy.training.silver import Article
-from refreader_spacy.training.taught import read_shares, teach, together, windows
+from refreader_spacy.training.taught import teach, together, windows
 
 GIVEN = {"Greta": "F", "Edda": "F", "Karl": "M"}
 FILLER = "The winter was long and cold in the north of the country that year . "
@@ -181,3 +184,18 @@ def test_a_teacher_must_choose_among_people(reader_nlp, articles, tmp_path):
     reader_nlp.to_disk(tmp_path / "paper")
     with pytest.raises(ValueError, match="isn't a reader of names"):
         taught(articles, [tmp_path / "paper"], tmp_path / "o.spacy")
+
+
+def test_teachers_must_stand_on_one_transformer(articles, tmp_path, monkeypatch):
+    def pipeline(path):
+        shim = SimpleNamespace(fingerprint=Path(path).name)
+        pipe = SimpleNamespace(model=SimpleNamespace(shims=[shim]))
+        return SimpleNamespace(pipeline=[("transformer", pipe)])
+
+    layer = SimpleNamespace(name="name_reader")
+    reader = SimpleNamespace(model=SimpleNamespace(layers=[layer]))
+    command = sys.modules[taught.__module__]
+    monkeypatch.setattr(command, "load_pipeline", pipeline)
+    monkeypatch.setattr(command, "find_reader", lambda _: reader)
+    with pytest.raises(ValueError, match=r"R318.*one.*two.*trained_layers = 0"):
+        taught(articles, [tmp_path / "one", tmp_path / "two"], tmp_path / "o.spacy")
