@@ -44,6 +44,7 @@ def build_name_reader_v1(
     dropout: float = 0.5,
     learn_recurrence: bool = False,
     gender_cost: float = 2.0,
+    squares: int = 0,
 ) -> Model[list[Doc], Output]:
     """A reader that stores whoever is named, and asks all of them who is meant.
 
@@ -56,6 +57,8 @@ def build_name_reader_v1(
     learn_recurrence (bool): Train the recurrent unit too, and not only what is said.
     gender_cost (float): What a pronoun takes off the score of somebody of another
         gender, in reading. GAP, whose names are all of one gender, doesn't teach it.
+    squares (int): How many of the units that judge are squares, which compare what is
+        asked with what is remembered; the others only add them up.
     """
     network = Network(
         width=width,
@@ -64,8 +67,9 @@ def build_name_reader_v1(
         judged_size=judged_size,
         dropout=dropout,
         learn_recurrence=learn_recurrence,
+        squares=squares,
     )
-    lend = partial(_weights, n_cells=n_cells, gender_cost=gender_cost)
+    lend = partial(_weights, n_cells=n_cells, gender_cost=gender_cost, squares=squares)
     learn = learn_recurrence and tok2vec.attrs.get("learn", True)
     layer: Model[Vectors, Output] = Model(
         "name_reader",
@@ -73,7 +77,6 @@ def build_name_reader_v1(
         init=_reset,
         dims={"nI": width, "nO": None},
         attrs={
-            "n_cells": n_cells,
             "convert_inputs": partial(_pack, learn=learn),
             "convert_outputs": partial(_unpack, n_cells=n_cells, lend=lend),
             "weights": None if tok2vec.attrs.get("needs_past") else lend,
@@ -89,13 +92,13 @@ def build_name_reader_v1(
     return chain(with_words(tok2vec), layer)
 
 
-def said_of(model: Model[list[Doc], Output], doc: Doc) -> Said:
+def said_of(model: Model[list[Doc], Output], doc: Doc, n_cells: int) -> Said:
     """What a Doc's tokens say, before a memory makes anything of it."""
     encoder, layer = cast(list[Any], model.layers)
     inputs, _ = _pack(layer, encoder.predict([doc]), False, learn=False)
     packed, _ = layer.shims[0](inputs, False)
     said, judge = (each.detach().cpu().numpy() for each in packed)
-    return Said(said, judge, layer.attrs["n_cells"])
+    return Said(said, judge, n_cells)
 
 
 def weights_of(model: Model[list[Doc], Output]) -> Weights:
@@ -209,8 +212,10 @@ def _unpack(
 
 
 def _weights(
-    model: Model[Vectors, Output], *, n_cells: int, gender_cost: float
+    model: Model[Vectors, Output], *, n_cells: int, gender_cost: float, squares: int
 ) -> Weights:
     network: Network = model.shims[0]._model
     parameters = {k: v.cpu().numpy() for k, v in network.state_dict().items()}
-    return Weights(parameters, n_cells=n_cells, gender_cost=gender_cost)
+    return Weights(
+        parameters, n_cells=n_cells, gender_cost=gender_cost, squares=squares
+    )

@@ -73,7 +73,8 @@ def decide_plainly(
     """Let documents' tokens decide; their state and `gates` are written over.
 
     said, words: Of all documents' tokens, end to end (N, S), (N, 2).
-    judge: How facts add to a query, and what that is worth (40 + 1, D).
+    judge: How facts add to a query, what that is worth, and where it is squared
+        (40 + 2, D).
     starts: Where each document begins, and where the last one ends (B + 1,).
     gates: Updates, overwrites and saliences (3, N, M).
     """
@@ -151,10 +152,10 @@ class Cells:
         facts = self.facts_now(word, kind)  # (M, 40)
         asks = said[1 : 1 + says.N_FACTS]
         query = said[1 + says.N_FACTS :][: judge.shape[1]]
-        seen = query + self.marks.sum(axis=1) + facts @ judge[:-1]  # (M, D)
-        half = seen.shape[1] // 2
-        judged = np.concatenate([np.maximum(seen[:, :half], 0), seen[:, half:] ** 2], 1)
-        scores = judged @ judge[-1] + facts @ asks
+        weights, worth, squares = np.split(judge, [says.N_FACTS, says.N_FACTS + 1])
+        seen = query + self.marks.sum(axis=1) + facts @ weights  # (M, D)
+        judged = np.where(squares > 0, seen**2, np.maximum(seen, 0))
+        scores = judged @ worth[0] + facts @ asks
         scores = np.where(self.open_to(kind), scores, -np.inf)
         scores = np.append(scores, said[0])
         shares: Numbers = np.exp(scores - scores.max())

@@ -33,7 +33,12 @@ class Weights:
     """The parameters of a network, arranged for reading; made anew for each use."""
 
     def __init__(
-        self, parameters: Mapping[str, Array], *, n_cells: int, gender_cost: float
+        self,
+        parameters: Mapping[str, Array],
+        *,
+        n_cells: int,
+        gender_cost: float,
+        squares: int = 0,
     ) -> None:
         """parameters (Mapping[str, Array]): By their names in the torch network."""
         p = parameters
@@ -41,8 +46,10 @@ class Weights:
         self.n_cells = n_cells
         self.initial_hidden = p["initial_hidden"]  # (H,)
         size = self.hidden_size = len(self.initial_hidden)
-        self.judge = np.concatenate([p["facts.weight"].T, p["worth.weight"]])
-        self.judge = np.ascontiguousarray(self.judge)  # (40 + 1, D)
+        squared = np.zeros_like(p["worth.weight"])
+        squared[:, squared.shape[1] - squares :] = 1
+        judge = np.concatenate([p["facts.weight"].T, p["worth.weight"], squared])
+        self.judge = np.ascontiguousarray(judge)  # (40 + 2, D)
         bias = p["recurrence.bias_hh_l0"].copy()  # (3H,)
         self.inputs = p["recurrence.weight_ih_l0"]  # (3H, X)
         # All but the candidate's can as well be added to the input

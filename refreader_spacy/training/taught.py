@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from refreader_spacy.extensions import read_trace
-from refreader_spacy.model.types import Array, Reading
+from refreader_spacy.model.types import Reading
 from refreader_spacy.names.architecture import Output, said_of, weights_of
 from refreader_spacy.names.says import N_FACTS, N_MARKS, Said
 from refreader_spacy.names.words import numbers_of
@@ -83,7 +83,7 @@ def teach(
         if weights is None:
             reading = cast(Reading, read_trace(read))
         else:
-            said = together([said_of(reader, read) for reader in readers])
+            said = together([said_of(r, read, weights.n_cells) for r in readers])
             weights.judge = said.judge
             reading = weights.decide(said.rows, numbers_of(read))
         write_shares(doc, reading)
@@ -97,18 +97,15 @@ def together(said: Sequence[Said]) -> Said:
     parts = [np.split(each.rows, columns, axis=1) for each in said]
     new, asks, queries, marks = zip(*parts, strict=True)
     apart = [each.reshape(len(each), N_MARKS, size) for each in marks]
-    judge = _side_by_side([each.judge for each in said])
-    judge[-1] /= len(said)
-    rows = [np.mean(new, axis=0), np.mean(asks, axis=0), _side_by_side(queries)]
-    rows.append(_side_by_side(apart).reshape(len(rows[0]), -1))
+    judge = np.concatenate([each.judge for each in said], axis=1)
+    judge[N_FACTS] /= len(said)
+    rows = [
+        np.mean(new, axis=0),
+        np.mean(asks, axis=0),
+        np.concatenate(queries, axis=1),
+    ]
+    rows.append(np.concatenate(apart, axis=2).reshape(len(rows[0]), -1))
     return Said(np.concatenate(rows, axis=1), judge, said[0].n_cells)
-
-
-def _side_by_side(arrays: Sequence[Array]) -> Array:
-    """Units of several judges as one's: first all that are added, then all squares."""
-    half = arrays[0].shape[-1] // 2
-    added, squares = [x[..., :half] for x in arrays], [x[..., half:] for x in arrays]
-    return np.concatenate([*added, *squares], axis=-1)
 
 
 def _words(doc: Doc) -> tuple[list[str], list[bool]]:

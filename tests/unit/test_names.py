@@ -124,7 +124,7 @@ def drawn(doc):
     draw = np.random.default_rng(1).standard_normal
     rows = draw((len(doc), N_SAID)).astype(np.float32)
     rows[:, 0] = -50.0  # nobody is new
-    return rows, draw((41, JUDGED)).astype(np.float32)
+    return rows, draw((42, JUDGED)).astype(np.float32)
 
 
 def read_by_hand(text):

@@ -87,7 +87,7 @@ def spoken(seed, words):
     """What a reader with arbitrary opinions says of some words."""
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((len(words), 1 + 40 + 5 * 4)).astype(np.float32)
-    return Said(rows, rng.standard_normal((40 + 1, 4)).astype(np.float32), n_cells=4)
+    return Said(rows, rng.standard_normal((40 + 2, 4)).astype(np.float32), n_cells=4)
 
 
 def gates_of(said, words):

@@ -311,6 +311,7 @@ cdef double score(
     cdef Py_ssize_t n_found = facts_now(cells, m, word, kind, found)
     cdef const float* query = said + 1 + N_FACTS
     cdef const float* row = cells.marks + m * N_MARKS * D
+    cdef const float* squared
     cdef float* sum = cells.sum
     cdef float value, judged = 0
     cdef double total = 0
@@ -328,10 +329,10 @@ cdef double score(
         for d in range(D):
             sum[d] += value * row[d]
     row = cells.judge + N_FACTS * D
-    for d in range(D // 2):
-        judged += (sum[d] if sum[d] > 0 else 0) * row[d]
-    for d in range(D // 2, D):
-        judged += sum[d] * sum[d] * row[d]
+    squared = row + D
+    for d in range(D):
+        value = sum[d] if sum[d] > 0 or squared[d] > 0 else 0
+        judged += (value * value if squared[d] > 0 else value) * row[d]
     return total + judged
 
 
