@@ -56,7 +56,8 @@ def seeds(
     ),
     gpu_id: Annotated[int, typer.Option("--gpu-id", help="-1 for the CPU.")] = -1,
     at_once: Annotated[
-        int, typer.Option(help="How many seeds side by side, on their share of cores.")
+        int,
+        typer.Option(help="Seeds side by side, each on its share of the cores.", min=1),
     ] = 1,
 ) -> None:
     """Train, find the threshold on validation and score on test, for seeds 1, 2, 3.

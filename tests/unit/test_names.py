@@ -23,14 +23,14 @@ TEXT = (
     "Marie Curie met Anna de Vries and Bo . Curie told her that he was late , and "
     "she left . In her youth Ada Quux sang . Bo and de Vries heard her ."
 )
-WIDTH, JUDGED = 6, 4
+WIDTH, JUDGED, SQUARES = 6, 4, 1
 N_SAID = 1 + 40 + 5 * JUDGED
 
 
 def network(seed=0):
     torch.manual_seed(seed)
     sizes = {"width": WIDTH, "hidden_size": 8, "view_size": 7, "judged_size": JUDGED}
-    made = Network(**sizes, dropout=0.0, learn_recurrence=False)
+    made = Network(**sizes, dropout=0.0, learn_recurrence=False, squares=SQUARES)
     torch.nn.init.uniform_(made.norm.running_mean, -0.1, 0.1)
     torch.nn.init.uniform_(made.norm.running_var, 0.5, 1.5)
     torch.nn.init.normal_(made.worth.weight)  # nobody's at first
@@ -39,7 +39,8 @@ def network(seed=0):
 
 def weights(n_cells=4, seed=0, gender_cost=2.0):
     parameters = {k: v.numpy() for k, v in network(seed).state_dict().items()}
-    return Weights(parameters, n_cells=n_cells, gender_cost=gender_cost)
+    settings = {"n_cells": n_cells, "gender_cost": gender_cost}
+    return Weights(parameters, **settings, squares=SQUARES)
 
 
 def doc_of(text=TEXT):
