@@ -349,6 +349,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "The teachers {first} and {path} don't stand on the same transformer, so they "
         "can't speak together. Train both with `trained_layers = 0` and one name."
     )
+    R319 = (
+        "Of a judge's {size} units (`judged_size`), {found} can't be squares: give "
+        "`squares` from 0 to {size}."
+    )
 
     # Pretraining on plain text
     R320 = "Expected text in a file that ends in one of {known}, but found {path}."

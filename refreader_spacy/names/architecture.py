@@ -60,6 +60,8 @@ def build_name_reader_v1(
     squares (int): How many of the units that judge are squares, which compare what is
         asked with what is remembered; the others only add them up.
     """
+    if not 0 <= squares <= judged_size:
+        raise ValueError(Errors.R319.format(size=judged_size, found=squares))
     network = Network(
         width=width,
         hidden_size=hidden_size,

@@ -321,10 +321,15 @@ def config(**settings):
 @pytest.fixture
 def names_nlp(nlp, examples):
     fix_random_seed(0)
-    settings = {"dropout": 0.0, "learn_recurrence": True}
+    settings = {"dropout": 0.0, "learn_recurrence": True, "squares": 2}
     nlp.add_pipe("refreader", config=config(**settings))
     nlp.initialize(lambda: examples)
     return nlp
+
+
+def test_no_more_squares_than_units(nlp):
+    with pytest.raises(ValueError, match=r"R319.*judged_size.*from 0 to 4"):
+        nlp.add_pipe("refreader", config=config(squares=5))
 
 
 def test_it_learns(names_nlp, examples):
