@@ -313,7 +313,8 @@ class Decoder:
         most 1, and one with no share above a later token's that the same mentions can
         link to, as shares shrink alike and a tie goes to the later. An open mention's
         tokens don't count as later: its own link goes past them. Beyond CAPACITY the
-        weakest go, which may lose a link.
+        weakest go, which may lose a link; but of each cluster the strongest stays as
+        long as any do, or somebody whom few words mean would be lost among many.
         """
         n_closed = len(self.owners)
         clusters = np.array([owner.cluster for owner in self.owners], dtype=np.int64)
@@ -326,6 +327,9 @@ class Decoder:
         below[:n_closed, n_closed:] = False
         keep = (strength >= self.threshold) & ~np.triu(below, 1).any(axis=1)
         if keep.sum() > CAPACITY:
+            ranked = np.argsort((strength * keep)[:n_closed], kind="stable")
+            leads = dict(zip(clusters[ranked].tolist(), ranked.tolist(), strict=True))
+            strength[list(leads.values())] += 1.0
             keep[np.argsort(strength * keep)[:-CAPACITY]] = False
         if self.open is not None:
             keep[-1] = True  # the next token may continue from it

@@ -161,7 +161,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "Images in PNG need the library resvg_py. Install it with `pip install "
         "'refreader-spacy[png]'`, or write a .svg file."
     )
-    R226 = "There is no file {path} to read. Check the path, or give the text itself."
+    R226 = (
+        "There is no file {path} to read. Check the path; a text itself can come from "
+        "standard input, with `-` in the file's place."
+    )
     R227 = "Expected a file that ends in one of {known} to write to, but found {path}."
     R228 = (
         "{path}, line {line}: expected a JSON object with a string 'text', but found "

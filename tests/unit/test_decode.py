@@ -279,6 +279,20 @@ def test_an_overwritten_cluster_is_no_longer_remembered():
     assert decoder.remembered == set()
 
 
+def test_somebody_whom_few_words_mean_is_not_lost_among_many():
+    n_tokens = 20 * CAPACITY
+    rng = np.random.default_rng(0)
+    update, overwrite = np.zeros((2, n_tokens, 3))
+    overwrite[0, 0], overwrite[1, 1], overwrite[2, 2] = 1.0, 0.6, 0.5
+    # Each is better than all others in some cell, so none can be forgotten for another
+    update[3:, 0] = rng.uniform(0.7, 0.9, n_tokens - 3)
+    update[3:, 2] = 0.95 - update[3:, 0]
+    update[-1] = 0.0, 0.6, 0.0
+    kinds = np.full(n_tokens, ALONE, np.uint8)
+    clusters = decode(reading(update, overwrite), 0.2, kinds)
+    assert [1, n_tokens - 1] in [[m.start for m in c.mentions] for c in clusters]
+
+
 def test_memory_stays_bounded_whatever_is_read():
     n_tokens = 2_000
     fading = np.linspace(1, 0.5, n_tokens)[:, None] * [[0.5, 0]]
