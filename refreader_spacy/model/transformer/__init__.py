@@ -46,7 +46,7 @@ def build_transformer_v1(
     save_weights (bool): Save the transformer with the pipeline; otherwise the saved
         pipeline only knows its name, and loads it from there.
     mixed_precision (bool): Multiply in bfloat16 where the machine has it, as newer GPUs
-        and CPUs do: about twice as fast there. The weights are float32 either way.
+        and CPUs do, which is quicker there. The weights are float32 either way.
     """
     with _extra():
         from refreader_spacy.model.transformer.hub import Hub
