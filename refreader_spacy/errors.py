@@ -353,8 +353,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "can't speak together. Train both with `trained_layers = 0` and one name."
     )
     R319 = (
-        "Of a judge's {size} units (`judged_size`), {found} can't be squares: give "
-        "`squares` from 0 to {size}."
+        "Of a judge's {size} units (`judged_size`), {found} can't be products: give "
+        "`products` from 0 to {size}."
     )
 
     # Pretraining on plain text

@@ -44,7 +44,7 @@ def build_name_reader_v1(
     dropout: float = 0.5,
     learn_recurrence: bool = False,
     gender_cost: float = 2.0,
-    squares: int = 0,
+    products: int = 0,
 ) -> Model[list[Doc], Output]:
     """A reader that stores whoever is named, and asks all of them who is meant.
 
@@ -57,11 +57,11 @@ def build_name_reader_v1(
     learn_recurrence (bool): Train the recurrent unit too, and not only what is said.
     gender_cost (float): What a pronoun takes off the score of somebody of another
         gender, in reading. GAP, whose names are all of one gender, doesn't teach it.
-    squares (int): How many of the units that judge are squares, which compare what is
-        asked with what is remembered; the others only add them up.
+    products (int): How many of the units that judge multiply what is asked with what
+        is remembered, and so compare them; the others only add them up.
     """
-    if not 0 <= squares <= judged_size:
-        raise ValueError(Errors.R319.format(size=judged_size, found=squares))
+    if not 0 <= products <= judged_size:
+        raise ValueError(Errors.R319.format(size=judged_size, found=products))
     network = Network(
         width=width,
         hidden_size=hidden_size,
@@ -69,9 +69,9 @@ def build_name_reader_v1(
         judged_size=judged_size,
         dropout=dropout,
         learn_recurrence=learn_recurrence,
-        squares=squares,
+        products=products,
     )
-    lend = partial(_weights, n_cells=n_cells, gender_cost=gender_cost, squares=squares)
+    lend = partial(_weights, n_cells=n_cells, gender_cost=gender_cost, products=products)
     learn = learn_recurrence and tok2vec.attrs.get("learn", True)
     layer: Model[Vectors, Output] = Model(
         "name_reader",
@@ -214,10 +214,10 @@ def _unpack(
 
 
 def _weights(
-    model: Model[Vectors, Output], *, n_cells: int, gender_cost: float, squares: int
+    model: Model[Vectors, Output], *, n_cells: int, gender_cost: float, products: int
 ) -> Weights:
     network: Network = model.shims[0]._model
     parameters = {k: v.cpu().numpy() for k, v in network.state_dict().items()}
     return Weights(
-        parameters, n_cells=n_cells, gender_cost=gender_cost, squares=squares
+        parameters, n_cells=n_cells, gender_cost=gender_cost, products=products
     )

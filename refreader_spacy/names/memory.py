@@ -73,8 +73,8 @@ def decide_plainly(
     """Let documents' tokens decide; their state and `gates` are written over.
 
     said, words: Of all documents' tokens, end to end (N, S), (N, 2).
-    judge: How facts add to a query, what that is worth, and where it is squared
-        (40 + 2, D).
+    judge: How facts add to what is remembered, what each unit is worth, and which
+        are products (40 + 2, D).
     starts: Where each document begins, and where the last one ends (B + 1,).
     gates: Updates, overwrites and saliences (3, N, M).
     """
@@ -152,9 +152,10 @@ class Cells:
         facts = self.facts_now(word, kind)  # (M, 40)
         asks = said[1 : 1 + says.N_FACTS]
         query = said[1 + says.N_FACTS :][: judge.shape[1]]
-        weights, worth, squares = np.split(judge, [says.N_FACTS, says.N_FACTS + 1])
-        seen = query + self.marks.sum(axis=1) + facts @ weights  # (M, D)
-        judged = np.where(squares > 0, seen**2, np.maximum(seen, 0))
+        weights, worth, products = np.split(judge, [says.N_FACTS, says.N_FACTS + 1])
+        seen = self.marks.sum(axis=1) + facts @ weights  # (M, D)
+        added = np.maximum(query + seen, 0)
+        judged = np.where(products > 0, query * np.tanh(seen), added)
         scores = judged @ worth[0] + facts @ asks
         scores = np.where(self.open_to(kind), scores, -np.inf)
         scores = np.append(scores, said[0])

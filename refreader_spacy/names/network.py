@@ -30,8 +30,8 @@ class Network(nn.Module):
     """A gated recurrent unit, one view of it for all that is said, and the judge.
 
     Whom a pronoun means is a matter of what it asks, of what is remembered of somebody
-    and of facts about them: the three are added up, and a layer judges the sum. Some of
-    its units may be squares, in which the three are multiplied with each other.
+    and of facts about them: the three are added up, and a layer judges the sum. In some
+    of its units, the first may instead be multiplied with the sum of the others.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Network(nn.Module):
         judged_size: int,
         dropout: float,
         learn_recurrence: bool,
-        squares: int = 0,
+        products: int = 0,
     ) -> None:
         super().__init__()
         self.recurrence = nn.GRU(width, hidden_size)
@@ -56,7 +56,7 @@ class Network(nn.Module):
         self.marks = nn.Linear(view_size, N_MARKS * judged_size, bias=False)
         self.facts = nn.Linear(N_FACTS, judged_size, bias=False)
         self.worth = nn.Linear(judged_size, 1, bias=False)
-        self.squares = squares
+        self.products = products
         self.dropout = dropout
         self.learn_recurrence = learn_recurrence
         self.recurrence.requires_grad_(learn_recurrence)
@@ -70,9 +70,9 @@ class Network(nn.Module):
             one, and so on.
         """
         drop = nn.functional.dropout
-        squares = torch.zeros_like(self.worth.weight)
-        squares[:, squares.shape[1] - self.squares :] = 1
-        judge = torch.cat([self.facts.weight.T, self.worth.weight, squares])
+        products = torch.zeros_like(self.worth.weight)
+        products[:, products.shape[1] - self.products :] = 1
+        judge = torch.cat([self.facts.weight.T, self.worth.weight, products])
         heads = [self.new, self.asks, self.query, self.marks]
         if not len(tokens):
             size = sum(head.out_features for head in heads)

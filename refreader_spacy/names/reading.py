@@ -38,7 +38,7 @@ class Weights:
         *,
         n_cells: int,
         gender_cost: float,
-        squares: int = 0,
+        products: int = 0,
     ) -> None:
         """parameters (Mapping[str, Array]): By their names in the torch network."""
         p = parameters
@@ -46,9 +46,9 @@ class Weights:
         self.n_cells = n_cells
         self.initial_hidden = p["initial_hidden"]  # (H,)
         size = self.hidden_size = len(self.initial_hidden)
-        squared = np.zeros_like(p["worth.weight"])
-        squared[:, squared.shape[1] - squares :] = 1
-        judge = np.concatenate([p["facts.weight"].T, p["worth.weight"], squared])
+        product = np.zeros_like(p["worth.weight"])
+        product[:, product.shape[1] - products :] = 1
+        judge = np.concatenate([p["facts.weight"].T, p["worth.weight"], product])
         self.judge = np.ascontiguousarray(judge)  # (40 + 2, D)
         bias = p["recurrence.bias_hh_l0"].copy()  # (3H,)
         self.inputs = p["recurrence.weight_ih_l0"]  # (3H, X)

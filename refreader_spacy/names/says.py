@@ -41,8 +41,8 @@ class Said:
     The columns are: the score of being somebody new, what each fact about a cell is
     worth to it (40), a query (D), and what the cell it goes to should remember (4 D).
 
-    judge (Array): How facts add to a query, and below what that is worth, and where it
-        is squared (40 + 2, D).
+    judge (Array): How facts add to what is remembered, and below what each unit is
+        worth, and which are products (40 + 2, D).
     """
 
     rows: Array

@@ -265,12 +265,15 @@ def _loss(
         [1, says.N_FACTS, size, says.N_MARKS * size], dim=1
     )
     said = rows[:, -says.N_MARKS * size :].unflatten(1, (says.N_MARKS, size))
-    weigh, worth, squares = judge.split([says.N_FACTS, 1, 1])
-    seen = query[:, None] + facts @ weigh  # (E, M, D)
+    weigh, worth, products = judge.split([says.N_FACTS, 1, 1])
+    query = query[:, None]  # (E, 1, D)
+    seen = facts @ weigh  # (E, M, D)
     for mark in range(says.N_MARKS):
         which = marks[:, :, mark]  # (E, M)
         seen = seen + said[which.clamp(min=0), mark] * (which >= 0)[:, :, None]
-    judged = torch.where(squares[0] > 0, seen**2, torch.relu(seen))
+    judged = torch.where(
+        products[0] > 0, query * torch.tanh(seen), torch.relu(query + seen)
+    )
     scores = judged @ worth[0] + torch.einsum("emf,ef->em", facts, asks)
     scores = scores.masked_fill(~asked, -torch.inf)
     chances = log_softmax(torch.cat([scores, new], dim=1), dim=1)  # (E, M + 1)

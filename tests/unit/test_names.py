@@ -23,14 +23,14 @@ TEXT = (
     "Marie Curie met Anna de Vries and Bo . Curie told her that he was late , and "
     "she left . In her youth Ada Quux sang . Bo and de Vries heard her ."
 )
-WIDTH, JUDGED, SQUARES = 6, 4, 1
+WIDTH, JUDGED, PRODUCTS = 6, 4, 1
 N_SAID = 1 + 40 + 5 * JUDGED
 
 
 def network(seed=0):
     torch.manual_seed(seed)
     sizes = {"width": WIDTH, "hidden_size": 8, "view_size": 7, "judged_size": JUDGED}
-    made = Network(**sizes, dropout=0.0, learn_recurrence=False, squares=SQUARES)
+    made = Network(**sizes, dropout=0.0, learn_recurrence=False, products=PRODUCTS)
     torch.nn.init.uniform_(made.norm.running_mean, -0.1, 0.1)
     torch.nn.init.uniform_(made.norm.running_var, 0.5, 1.5)
     torch.nn.init.normal_(made.worth.weight)  # nobody's at first
@@ -40,7 +40,7 @@ def network(seed=0):
 def weights(n_cells=4, seed=0, gender_cost=2.0):
     parameters = {k: v.numpy() for k, v in network(seed).state_dict().items()}
     settings = {"n_cells": n_cells, "gender_cost": gender_cost}
-    return Weights(parameters, **settings, squares=SQUARES)
+    return Weights(parameters, **settings, products=PRODUCTS)
 
 
 def doc_of(text=TEXT):
@@ -321,15 +321,15 @@ def config(**settings):
 @pytest.fixture
 def names_nlp(nlp, examples):
     fix_random_seed(0)
-    settings = {"dropout": 0.0, "learn_recurrence": True, "squares": 2}
+    settings = {"dropout": 0.0, "learn_recurrence": True, "products": 2}
     nlp.add_pipe("refreader", config=config(**settings))
     nlp.initialize(lambda: examples)
     return nlp
 
 
-def test_no_more_squares_than_units(nlp):
+def test_no_more_products_than_units(nlp):
     with pytest.raises(ValueError, match=r"R319.*judged_size.*from 0 to 4"):
-        nlp.add_pipe("refreader", config=config(squares=5))
+        nlp.add_pipe("refreader", config=config(products=5))
 
 
 def test_it_learns(names_nlp, examples):

@@ -5,7 +5,7 @@ The equations are those of `names/memory.py`, which is the definition; a test
 compares them.
 """
 
-from libc.math cimport exp, exp2, log1p
+from libc.math cimport exp, exp2, log1p, tanhf
 from libc.string cimport memcpy, memset
 
 
@@ -311,12 +311,12 @@ cdef double score(
     cdef Py_ssize_t n_found = facts_now(cells, m, word, kind, found)
     cdef const float* query = said + 1 + N_FACTS
     cdef const float* row = cells.marks + m * N_MARKS * D
-    cdef const float* squared
+    cdef const float* product
     cdef float* sum = cells.sum
     cdef float value, judged = 0
     cdef double total = 0
     for d in range(D):
-        sum[d] = query[d]
+        sum[d] = 0
     for i in range(N_MARKS):
         for d in range(D):
             sum[d] += row[i * D + d]
@@ -329,10 +329,12 @@ cdef double score(
         for d in range(D):
             sum[d] += value * row[d]
     row = cells.judge + N_FACTS * D
-    squared = row + D
+    product = row + D
     for d in range(D):
-        value = sum[d] if sum[d] > 0 or squared[d] > 0 else 0
-        judged += (value * value if squared[d] > 0 else value) * row[d]
+        if product[d] > 0:
+            judged += query[d] * tanhf(sum[d]) * row[d]
+        elif query[d] + sum[d] > 0:
+            judged += (query[d] + sum[d]) * row[d]
     return total + judged
 
 
