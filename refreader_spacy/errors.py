@@ -349,10 +349,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "people. Train one with `spacy project run teacher`."
     )
     R318 = (
-        "The teachers {first} and {path} don't stand on the same transformer, so they "
-        "can't speak together. Train both with `trained_layers = 0` and one name."
-    )
-    R319 = (
         "Of a judge's {size} units (`judged_size`), {found} can't be products: give "
         "`products` from 0 to {size}."
     )

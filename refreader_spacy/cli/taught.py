@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
+from zlib import crc32
 
 import numpy as np
 import spacy
 import typer
-from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
@@ -36,10 +36,7 @@ def taught(
     articles: Annotated[
         Path, typer.Argument(help="Biographies: a line `= Name =`, then paragraphs.")
     ],
-    teacher: Annotated[
-        list[Path],
-        typer.Option(help="A pipeline that may look ahead; several have the same say."),
-    ],
+    teacher: Annotated[Path, typer.Option(help="A pipeline that may look ahead.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="A .spacy file.")],
     add: Annotated[
         Path | None,
@@ -56,11 +53,8 @@ def taught(
     that they are put beside stay as they are, and count more than the teacher's word.
     A run that was interrupted goes on where it was.
 
-    Several teachers on the same frozen transformer take hardly longer than one: it
-    reads each text once, and the means of their scores count.
-
     Example: refreader taught assets/wiki_bio/wiki_bio.txt.xz
-    --teacher training/teacher/1/model-best -o corpus/taught.spacy
+    --teacher training/teacher/model-best -o corpus/taught.spacy
     """
     if not articles.exists():
         raise ValueError(Errors.R013.format(path=articles))
@@ -68,30 +62,24 @@ def taught(
     if not texts:
         raise ValueError(Errors.R014.format(path=articles))
     random.Random(seed).shuffle(texts)
-    better, *others = [load_pipeline(str(path)) for path in teacher]
-    readers = [find_reader(each) for each in (better, *others)]
-    for path, reader in zip(teacher, readers, strict=True):
-        if reader.model.layers[-1].name != "name_reader":
-            raise ValueError(Errors.R317.format(path=path))
-    for path, other in zip(teacher[1:], others, strict=True):
-        if _fingerprints(other) != _fingerprints(better):
-            raise ValueError(Errors.R318.format(first=teacher[0], path=path))
-    readers[0].trace = True
-    group: list[Any] = [reader.model for reader in readers] if others else []
+    better = load_pipeline(str(teacher))
+    reader = find_reader(better)
+    if reader.model.layers[-1].name != "name_reader":
+        raise ValueError(Errors.R317.format(path=teacher))
+    reader.trace = True
     nlp = spacy.blank("en")
     found = islice(windows(nlp, texts, given_names(texts), seed), limit)
     given = DocBin().from_disk(add).get_docs(nlp.vocab) if add else iter([])
+    who = crc32((teacher / "meta.json").read_bytes())  # scores as well: hardly shared
     parts = output.parent / f"{output.stem}-parts"
 
     def labelled(docs: Iterator[Doc], what: str) -> Iterator[Doc]:
         chunks = iter(lambda: list(islice(docs, PART)), [])
         for number, some in enumerate(chunks):
-            part = parts / f"{what}-{seed}-{number}-{len(some)}.spacy"
-            if not is_newer(
-                part, [*(path / "meta.json" for path in teacher), articles]
-            ):
+            part = parts / f"{what}-{who:x}-{seed}-{number}-{len(some)}.spacy"
+            if not is_newer(part, [articles]):
                 with whole(part) as draft:
-                    DocBin(docs=teach(better, some, group)).to_disk(draft)
+                    DocBin(docs=teach(better, some)).to_disk(draft)
             yield from DocBin().from_disk(part).get_docs(nlp.vocab)
 
     made = list(progress(labelled(found, "windows"), "Examples", limit))
@@ -101,13 +89,6 @@ def taught(
     shutil.rmtree(parts, ignore_errors=True)
     typer.echo(report(made))
     typer.echo(f"written to {output}")
-
-
-def _fingerprints(nlp: Language) -> list[str]:
-    """What the pipes of a pipeline that are transformers are known by."""
-    pipes: list[Any] = [pipe for _, pipe in nlp.pipeline]
-    shims = [shim for pipe in pipes for shim in pipe.model.shims]
-    return [shim.fingerprint for shim in shims if hasattr(shim, "fingerprint")]
 
 
 def report(docs: list[Doc]) -> str:

@@ -61,7 +61,7 @@ def build_name_reader_v1(
         is remembered, and so compare them; the others only add them up.
     """
     if not 0 <= products <= judged_size:
-        raise ValueError(Errors.R319.format(size=judged_size, found=products))
+        raise ValueError(Errors.R318.format(size=judged_size, found=products))
     network = Network(
         width=width,
         hidden_size=hidden_size,
@@ -92,21 +92,6 @@ def build_name_reader_v1(
         ],
     )
     return chain(with_words(tok2vec), layer)
-
-
-def said_of(model: Model[list[Doc], Output], doc: Doc, n_cells: int) -> Said:
-    """What a Doc's tokens say, before a memory makes anything of it."""
-    encoder, layer = cast(list[Any], model.layers)
-    inputs, _ = _pack(layer, encoder.predict([doc]), False, learn=False)
-    packed, _ = layer.shims[0](inputs, False)
-    said, judge = (each.detach().cpu().numpy() for each in packed)
-    return Said(said, judge, n_cells)
-
-
-def weights_of(model: Model[list[Doc], Output]) -> Weights:
-    """A reader's parameters, arranged for reading."""
-    layer = cast(Any, model.layers[-1])
-    return cast(Weights, layer.attrs["weights"](layer))
 
 
 def with_words(tok2vec: Model[list[Doc], Vectors]) -> Model[list[Doc], Vectors]:

@@ -97,8 +97,9 @@ class Network(nn.Module):
         nn.init.zeros_(self.initial_hidden)
         # What never comes in training changes nothing later, as the pronouns before
         # another where only that one is labelled
-        nn.init.zeros_(self.marks.weight)
-        nn.init.zeros_(self.facts.weight)
+        for head in (self.asks, self.marks, self.facts):
+            for parameter in head.parameters():
+                nn.init.zeros_(parameter)
 
 
 def _one_back(batch_sizes: Sequence[int]) -> Tensor:

@@ -3,27 +3,20 @@
 From biographies come windows like GAP's: a pronoun and two names of its gender near it.
 The teacher, a reader of names itself, says of each pronoun there how probably it means
 whom, and its pupil learns to say the same.
-
-Shapes: T tokens, D size of what is judged.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
-from thinc.api import Model
 
 from refreader_spacy.extensions import read_trace
 from refreader_spacy.model.types import Reading
-from refreader_spacy.names.architecture import Output, said_of, weights_of
-from refreader_spacy.names.says import N_FACTS, N_MARKS, Said
-from refreader_spacy.names.words import numbers_of
 from refreader_spacy.training.shares import GENDER_OF, write_shares
 from refreader_spacy.training.silver import (
     MAX_TOKENS,
@@ -34,8 +27,6 @@ from refreader_spacy.training.silver import (
     Place,
     names_in,
 )
-
-NameReader = Model[list[Doc], Output]
 
 NEAR_BEFORE, NEAR_AFTER = 32, 20  # tokens between a name and the pronoun
 LENGTHS = (49, 56, 60, 64, 68, 73, 79, 86, 97)  # tokens of a window, about GAP's
@@ -69,43 +60,15 @@ def windows(
                 yield nlp.make_doc(rng.choice(found))
 
 
-def teach(
-    teacher: Language, docs: Iterable[Doc], readers: Sequence[NameReader] = ()
-) -> Iterator[Doc]:
+def teach(teacher: Language, docs: Iterable[Doc]) -> Iterator[Doc]:
     """Put on each Doc what the teacher says of it.
 
     teacher (Language): A pipeline whose reader of names keeps a trace.
-    readers (Sequence[NameReader]): Those who speak instead of it, on its encoder.
     """
     asked = ((Doc(teacher.vocab, *_words(doc)), doc) for doc in docs)
-    weights = weights_of(readers[0]) if readers else None
     for read, doc in teacher.pipe(asked, as_tuples=True, batch_size=16):
-        if weights is None:
-            reading = cast(Reading, read_trace(read))
-        else:
-            said = together([said_of(r, read, weights.n_cells) for r in readers])
-            weights.judge = said.judge
-            reading = weights.decide(said.rows, numbers_of(read))
-        write_shares(doc, reading)
+        write_shares(doc, cast(Reading, read_trace(read)))
         yield doc
-
-
-def together(said: Sequence[Said]) -> Said:
-    """What one reader would say whose scores are the means of several readers'."""
-    size = said[0].judge.shape[1]
-    columns = np.cumsum([1, N_FACTS, size])
-    parts = [np.split(each.rows, columns, axis=1) for each in said]
-    new, asks, queries, marks = zip(*parts, strict=True)
-    apart = [each.reshape(len(each), N_MARKS, size) for each in marks]
-    judge = np.concatenate([each.judge for each in said], axis=1)
-    judge[N_FACTS] /= len(said)
-    rows = [
-        np.mean(new, axis=0),
-        np.mean(asks, axis=0),
-        np.concatenate(queries, axis=1),
-    ]
-    rows.append(np.concatenate(apart, axis=2).reshape(len(rows[0]), -1))
-    return Said(np.concatenate(rows, axis=1), judge, said[0].n_cells)
 
 
 def _words(doc: Doc) -> tuple[list[str], list[bool]]:

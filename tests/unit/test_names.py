@@ -62,6 +62,14 @@ def cells_of(read, doc):
     return {i: int(share[i].argmax()) for i in range(len(doc)) if share[i].any()}
 
 
+def test_facts_that_nobody_learned_about_count_nothing():
+    made = network()
+    made.reset()
+    said = made(torch.randn(5, WIDTH), batch_sizes=[1] * 5).said
+    assert said[:, 0].any()
+    assert not said[:, 1 : 1 + says.N_FACTS].any()
+
+
 @pytest.mark.parametrize("n_cells", [1, 3, 16])
 def test_compiled_decides_as_the_definition(n_cells, monkeypatch):
     doc = doc_of(" ".join([TEXT] * 5))
@@ -328,7 +336,7 @@ def names_nlp(nlp, examples):
 
 
 def test_no_more_products_than_units(nlp):
-    with pytest.raises(ValueError, match=r"R319.*judged_size.*from 0 to 4"):
+    with pytest.raises(ValueError, match=r"R318.*judged_size.*from 0 to 4"):
         nlp.add_pipe("refreader", config=config(products=5))
 
 
