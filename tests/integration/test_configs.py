@@ -17,7 +17,11 @@ from refreader_spacy.training.corpus import gap_examples
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))
 EXTRAS = ("spacy-transformers", "spacy-curated-transformers")  # as configs name them
-GOES_ON_FROM = {"incremental": "silver", "transformer_finetune": "transformer"}
+GOES_ON_FROM = {
+    "incremental": "silver",
+    "transformer_finetune": "transformer",
+    "transformer_names_finetune": "transformer_names",
+}
 
 
 @pytest.fixture
