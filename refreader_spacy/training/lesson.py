@@ -68,11 +68,10 @@ def decisions_of(example: Example, prefix: str, n_cells: int) -> list[Decision]:
         if len(share) != n_cells + 1:
             found = len(share) - 1
             raise ValueError(Errors.R316.format(found=found, expected=n_cells))
-    walk = _Walk(n_cells, people, taught)
+    walk = _Walk(n_cells, people, taught, {who: i for i, who in enumerate(person)})
     decisions = []
     for token, (word, kind) in enumerate(numbers.tolist()):
-        later = set(person[token + 1 :].tolist())
-        made = walk.step(token, word, int(kind), person[token], gold[token], later)
+        made = walk.step(token, word, int(kind), person[token], gold[token])
         if made is not None:
             decisions.append(made)
     return decisions
@@ -82,12 +81,18 @@ class _Walk:
     """A document's memory while it does what is right."""
 
     def __init__(
-        self, n_cells: int, people: list[set[int]], taught: dict[int, Numbers]
+        self,
+        n_cells: int,
+        people: list[set[int]],
+        taught: dict[int, Numbers],
+        last: dict[int, int],
     ) -> None:
         """people (list[set[int]]): Who is named in each gold cluster.
 
         taught (dict[int, Numbers]): What a teacher says at some tokens (M + 1,).
+        last (dict[int, int]): The last token that names each.
         """
+        self.last = last
         self.people = people
         self.taught = taught
         self.annotated = set().union(*people)
@@ -103,11 +108,10 @@ class _Walk:
         kind: int,
         person: int,
         group: int,
-        later: set[int],
     ) -> Decision | None:
         """One token.
 
-        group (int): Its gold cluster, or -1. later (set[int]): Who is named after it.
+        group (int): Its gold cluster, or -1.
         """
         cells, named = self.cells, person != NOBODY
         marks = np.full((says.N_MARKS, 1), token + 1, np.float32)
@@ -118,7 +122,7 @@ class _Walk:
         if named:
             cell = cells.known(word, kind)
         if acts and cell is None and asked.any():
-            right = self._right(person, group, later)
+            right = self._right(token, person, group)
             certain = right is not None and bool(right.any())
             share = self._share(token, asked, right if certain else None)
             if share is not None:
@@ -151,7 +155,7 @@ class _Walk:
         # Of several that are right, the teacher chooses
         return np.where(right, 1e-6 if taught is None else 1e-6 + taught, 0.0)
 
-    def _right(self, person: int, group: int, later: set[int]) -> Mask | None:
+    def _right(self, token: int, person: int, group: int) -> Mask | None:
         """Which cells a token may link to by gold, and if to somebody new (M + 1,)."""
         holds = self.holds
         if person != NOBODY:
@@ -166,7 +170,8 @@ class _Walk:
         mine = self.people[group]
         right = np.append(np.isin(holds, [*mine, -2 - group]), False)
         if mine:
-            right[-1] = not right.any() and bool(mine & later)
+            later = any(self.last[who] > token for who in mine)
+            right[-1] = not right.any() and later
         elif not right.any():
             # Of a pronoun without a name it is only known whom it doesn't mean
             right[:-1] = (holds != NOBODY) & ~np.isin(holds, list(self.annotated))
