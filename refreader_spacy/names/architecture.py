@@ -71,7 +71,9 @@ def build_name_reader_v1(
         learn_recurrence=learn_recurrence,
         products=products,
     )
-    lend = partial(_weights, n_cells=n_cells, gender_cost=gender_cost, products=products)
+    lend = partial(
+        _weights, n_cells=n_cells, gender_cost=gender_cost, products=products
+    )
     learn = learn_recurrence and tok2vec.attrs.get("learn", True)
     layer: Model[Vectors, Output] = Model(
         "name_reader",

@@ -109,9 +109,7 @@ def teacher(tmp_path):
     return tmp_path / "teacher"
 
 
-def test_examples_come_beside_other_rows(
-    nlp, articles, teacher, tmp_path, monkeypatch
-):
+def test_examples_come_beside_other_rows(nlp, articles, teacher, tmp_path, monkeypatch):
     layer = type("Layer", (), {"name": "name_reader"})
     model = type("Model", (), {"layers": [layer]})
     fake = type("Reader", (), {"trace": False, "model": model})()
@@ -159,8 +157,6 @@ def test_an_interrupted_run_goes_on(
     assert len(made) == 4
     # What the first had finished stays as it was, if it is the same teacher
     assert second.n_read == (4 if trained_again else 3)
-
-
 
 
 def test_a_teacher_must_choose_among_people(reader_nlp, articles, tmp_path):
