@@ -70,7 +70,7 @@ def taught(
     nlp = spacy.blank("en")
     found = islice(windows(nlp, texts, given_names(texts), seed), limit)
     given = DocBin().from_disk(add).get_docs(nlp.vocab) if add else iter([])
-    who = crc32((teacher / "meta.json").read_bytes())  # scores as well: hardly shared
+    who = crc32(repr(better.meta).encode())  # with its scores, which others hardly have
     parts = output.parent / f"{output.stem}-parts"
 
     def labelled(docs: Iterator[Doc], what: str) -> Iterator[Doc]:

@@ -50,6 +50,7 @@ class Teacher:
     def __init__(self, greta, edda):
         self.links = greta, edda
         self.vocab = spacy.blank("en").vocab
+        self.meta = {"name": "teacher"}
 
     def pipe(self, docs, **_):
         for doc, context in docs:
@@ -102,14 +103,7 @@ def articles(tmp_path):
     return path
 
 
-@pytest.fixture
-def teacher(tmp_path):
-    (tmp_path / "teacher").mkdir()
-    (tmp_path / "teacher" / "meta.json").write_text("{}")
-    return tmp_path / "teacher"
-
-
-def test_examples_come_beside_other_rows(nlp, articles, teacher, tmp_path, monkeypatch):
+def test_examples_come_beside_other_rows(nlp, articles, tmp_path, monkeypatch):
     layer = type("Layer", (), {"name": "name_reader"})
     model = type("Model", (), {"layers": [layer]})
     fake = type("Reader", (), {"trace": False, "model": model})()
@@ -117,7 +111,7 @@ def test_examples_come_beside_other_rows(nlp, articles, teacher, tmp_path, monke
     monkeypatch.setattr(command, "load_pipeline", lambda _: Teacher(0.5, 0.25))
     monkeypatch.setattr(command, "find_reader", lambda _: fake)
     DocBin(docs=[nlp("one"), nlp("two")]).to_disk(tmp_path / "rows.spacy")
-    taught(articles, teacher, tmp_path / "o.spacy", add=tmp_path / "rows.spacy")
+    taught(articles, tmp_path, tmp_path / "o.spacy", add=tmp_path / "rows.spacy")
     made = list(DocBin().from_disk(tmp_path / "o.spacy").get_docs(nlp.vocab))
     assert fake.trace
     assert [doc.text for doc in made][-2:] == ["one", "two"]
@@ -127,9 +121,7 @@ def test_examples_come_beside_other_rows(nlp, articles, teacher, tmp_path, monke
 
 
 @pytest.mark.parametrize("trained_again", [False, True])
-def test_an_interrupted_run_goes_on(
-    trained_again, articles, teacher, tmp_path, monkeypatch
-):
+def test_an_interrupted_run_goes_on(trained_again, articles, tmp_path, monkeypatch):
     class Tired(Teacher):
         n_read = 0
 
@@ -145,14 +137,13 @@ def test_an_interrupted_run_goes_on(
     fake = type("Reader", (), {"model": type("Model", (), {"layers": [layer]})})()
     command = sys.modules[taught.__module__]
     first, second = Tired(0.5, 0.25), Tired(0.25, 0.5)
+    second.meta = {"name": "another"} if trained_again else first.meta
     monkeypatch.setattr(command, "PART", 1)
     monkeypatch.setattr(command, "find_reader", lambda _: fake)
     for who in (first, second):
         monkeypatch.setattr(command, "load_pipeline", lambda _, each=who: each)
         with suppress(KeyboardInterrupt):
-            taught(articles, teacher, tmp_path / "o.spacy", limit=4)
-        if trained_again:
-            (teacher / "meta.json").write_text('{"version": "1"}')
+            taught(articles, tmp_path, tmp_path / "o.spacy", limit=4)
     made = list(DocBin().from_disk(tmp_path / "o.spacy").get_docs(first.vocab))
     assert len(made) == 4
     # What the first had finished stays as it was, if it is the same teacher
