@@ -48,7 +48,7 @@ help:  ## Show this list
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 # Everything above needs this once; it comes again when what it installs changes.
-KERNEL := setup.py $(wildcard refreader_spacy/model/fast/*.h refreader_spacy/model/fast/*.pyx)
+KERNEL := setup.py $(wildcard refreader_spacy/reader/kernels/*.h refreader_spacy/reader/kernels/*.pyx)
 $(READY): pyproject.toml constraints.txt $(KERNEL)
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"

@@ -9,9 +9,9 @@ from setuptools import Extension, setup
 def compiled(name: str) -> Extension:
     """A part of the reader at inference."""
     return Extension(
-        f"refreader_spacy.model.fast.{name}",
-        [f"refreader_spacy/model/fast/{name}.pyx"],
-        depends=["refreader_spacy/model/fast/kernel.h"],
+        f"refreader_spacy.reader.kernels.{name}",
+        [f"refreader_spacy/reader/kernels/{name}.pyx"],
+        depends=["refreader_spacy/reader/kernels/kernel.h"],
         libraries=[] if sys.platform == "win32" else ["m"],
         # Sums may be added up in any order, so that several are at once. For these
         # files alone: linked with it, it would change how the whole process treats

@@ -36,9 +36,9 @@ from refreader_spacy.cli.annotate import in_batches, pipeline, read_to_lines
 from refreader_spacy.cli.spread import spread
 from refreader_spacy.cli.texts import GivenText
 from refreader_spacy.component import RefReader
-from refreader_spacy.decode import Cluster, decode
-from refreader_spacy.events import ClusterFinished
-from refreader_spacy.lexicon import token_kinds
+from refreader_spacy.decoding.decoder import Cluster, decode
+from refreader_spacy.lang.en.words import token_kinds
+from refreader_spacy.streaming.events import ClusterFinished
 
 PREFIXES = (1_000, 4_000, 16_000, 64_000)  # words
 BATCH = 250  # texts that a process gets at a time

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from refreader_spacy.annotation.extensions import register_extensions
 from refreader_spacy.component import RefReader
-from refreader_spacy.extensions import register_extensions
 
 if TYPE_CHECKING:
     from refreader_spacy.pictures import render

@@ -16,23 +16,23 @@ from spacy.training import Example, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from refreader_spacy.decode import decode
-from refreader_spacy.errors import Errors
-from refreader_spacy.extensions import (
+from refreader_spacy.annotation.extensions import (
     read_trace,
     register_extensions,
     write_clusters,
     write_trace,
 )
-from refreader_spacy.lexicon import token_kinds
-from refreader_spacy.model.inference import lookahead, read_docs
-from refreader_spacy.model.types import Reading
+from refreader_spacy.decoding.decoder import decode
+from refreader_spacy.errors import Errors
+from refreader_spacy.lang.en.words import token_kinds
 from refreader_spacy.names.says import Said
+from refreader_spacy.paper.inference import lookahead, read_docs
+from refreader_spacy.protocol import Reading
 from refreader_spacy.training.gold import LossWeights, gold_links, has_gold
 from refreader_spacy.training.loss import coreference_loss
 
 if TYPE_CHECKING:
-    from refreader_spacy.stream import Stream
+    from refreader_spacy.streaming.stream import Stream
 
 PACKAGED = {"@architectures": "refreader-spacy.PackagedReader.v1", "name": "en_gap_5"}
 PACKAGED_THRESHOLD = 0.2403  # found on GAP validation, with those weights
@@ -162,7 +162,7 @@ class RefReader(TrainablePipe):
     def stream(self) -> Stream:
         """Read a text while it is still coming, with the pipeline's tokenizer."""
         self._check_trained()
-        from refreader_spacy.stream import Stream
+        from refreader_spacy.streaming.stream import Stream
 
         return Stream(self, self.tokenizer)
 

@@ -17,13 +17,13 @@ from rich.progress import BarColumn, Progress, TextColumn
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from refreader_spacy.assets import whole
+from refreader_spacy.annotation.record import record
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.records import Done, done_so_far, line
 from refreader_spacy.cli.spread import spread
 from refreader_spacy.cli.texts import STDIN, GivenText, Unit, given_texts
+from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
-from refreader_spacy.record import record
 
 SUFFIXES = (".jsonl", ".spacy")
 NOTHING = Done(0, 0, {})

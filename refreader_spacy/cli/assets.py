@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import track
 from weasel.util import load_project_config  # type: ignore[import-untyped]
 
-from refreader_spacy.assets import check_asset, place_asset
+from refreader_spacy.corpora.assets import check_asset, place_asset
 from refreader_spacy.errors import Errors
 
 Asset = dict[str, str]

@@ -12,13 +12,13 @@ import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from refreader_spacy.assets import whole
-from refreader_spacy.baselines import Rule, rule_answer
 from refreader_spacy.cli.pipeline import progress
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.corpora.gap import read_gap, write_system
 from refreader_spacy.errors import Errors
-from refreader_spacy.gap import read_gap, write_system
-from refreader_spacy.gap_metric import score_system
-from refreader_spacy.scorers import card_scores
+from refreader_spacy.evaluation.baselines import Rule, rule_answer
+from refreader_spacy.evaluation.gap_metric import score_system
+from refreader_spacy.evaluation.scorers import card_scores
 
 ROWS = {
     Rule.EVERYTHING_TRUE: "everything TRUE",

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from refreader_spacy.comparison import paired_gain
+from refreader_spacy.corpora.gap import Answer, GapRow, read_gap, read_system
 from refreader_spacy.errors import Errors
-from refreader_spacy.gap import Answer, GapRow, read_gap, read_system
+from refreader_spacy.evaluation.comparison import paired_gain
 
 
 def compare(

@@ -9,10 +9,10 @@ import spacy
 import typer
 from spacy.tokens import DocBin
 
-from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import progress
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.corpora.conll2012 import conll_doc, cut, read_conll
 from refreader_spacy.errors import Errors
-from refreader_spacy.training.conll import conll_doc, cut, read_conll
 
 SUFFIX = "conll"  # also .v4_gold_conll and the like
 

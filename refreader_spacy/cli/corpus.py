@@ -14,10 +14,10 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.vectors import Vectors
 
-from refreader_spacy.assets import copy_whole, whole
+from refreader_spacy.corpora.assets import copy_whole, whole
+from refreader_spacy.corpora.gap import read_gap
+from refreader_spacy.corpora.gap_corpus import gap_examples, paired
 from refreader_spacy.errors import Errors
-from refreader_spacy.gap import read_gap
-from refreader_spacy.training.corpus import gap_examples, paired
 
 SPLITS = {"train": "development", "dev": "validation", "test": "test"}
 ASSETS, OUTPUT = Path("assets"), Path("corpus")

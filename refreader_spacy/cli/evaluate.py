@@ -9,10 +9,10 @@ import spacy
 import srsly
 import typer
 
-from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import annotate, find_reader, read_examples
-from refreader_spacy.gap_metric import Decision, score_card
-from refreader_spacy.scorers import gap_probabilities
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.evaluation.gap_metric import Decision, score_card
+from refreader_spacy.evaluation.scorers import gap_probabilities
 
 
 def evaluate(

@@ -9,13 +9,19 @@ from typing import Annotated
 import typer
 from spacy.language import Language
 
-from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import Model, annotate, find_reader, load_pipeline
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.corpora.gap import (
+    Answer,
+    GapRow,
+    read_gap,
+    read_system,
+    write_system,
+)
+from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.errors import Errors
-from refreader_spacy.gap import Answer, GapRow, read_gap, read_system, write_system
-from refreader_spacy.gap_metric import score_system
-from refreader_spacy.scorers import gap_probabilities
-from refreader_spacy.training.corpus import gap_examples
+from refreader_spacy.evaluation.gap_metric import score_system
+from refreader_spacy.evaluation.scorers import gap_probabilities
 
 
 def gap(

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from refreader_spacy.assets import whole
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.corpora.biographies import given_names, read_articles
 from refreader_spacy.errors import Errors
-from refreader_spacy.lexicon import words
-from refreader_spacy.training.silver import given_names, read_articles
+from refreader_spacy.lang.en.words import words
 
 LEAST, CLEAR = 3, 10  # bearers, and how many times those of the other gender
 ALSO_SOMETHING_ELSE = words(
@@ -33,7 +33,7 @@ def names(
     For the maintainers of this package, which uses them to keep "he" and Mary apart.
 
     Example: refreader names assets/wiki_bio/wiki_bio.txt.xz -o
-    refreader_spacy/given_names.json
+    refreader_spacy/lang/en/given_names.json
     """
     if not articles.exists():
         raise ValueError(Errors.R013.format(path=articles))

@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 
-from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import progress
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.corpora.gap import read_gap
+from refreader_spacy.corpora.wikipedia import MediaWiki, Page, PageCache, wiki_pages
 from refreader_spacy.errors import Errors
-from refreader_spacy.gap import read_gap
-from refreader_spacy.pages import MediaWiki, Page, PageCache, wiki_pages
 
 WIKIPEDIA = "https://en.wikipedia.org/w/api.php"
 SUFFIXES = (".txt", ".txt.xz")

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from spacy.tokens import Doc
 
-from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.texts import STDIN, utf8
+from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
 from refreader_spacy.pictures import Style
 from refreader_spacy.pictures import render as rendered

@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 from spacy.tokens import Doc
 
-from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
-from refreader_spacy.cli.render import write_picture
-from refreader_spacy.extensions import (
+from refreader_spacy.annotation.extensions import (
     coref_clusters,
     coref_links,
     doc_resolved_text,
 )
+from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
+from refreader_spacy.cli.render import write_picture
 from refreader_spacy.pictures import Style
 from refreader_spacy.pictures.entities import entity_name
 

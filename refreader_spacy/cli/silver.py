@@ -12,16 +12,16 @@ import spacy
 import typer
 from spacy.tokens import DocBin
 
-from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import progress
-from refreader_spacy.errors import Errors
-from refreader_spacy.training.silver import (
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.corpora.biographies import (
     Silver,
     given_names,
     read_articles,
     silver_doc,
     silver_examples,
 )
+from refreader_spacy.errors import Errors
 
 LOOKED_AT = 3  # examples that are printed
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import srsly
 import typer
 
-from refreader_spacy.assets import whole
+from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
 
 START, END = "<!-- table:start -->", "<!-- table:end -->"

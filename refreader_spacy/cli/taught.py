@@ -17,14 +17,14 @@ import typer
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import find_reader, load_pipeline, progress
 from refreader_spacy.cli.seeds import is_newer
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.corpora.biographies import given_names, read_articles
 from refreader_spacy.errors import Errors
 from refreader_spacy.names.says import LATEST_NAME
 from refreader_spacy.training.lesson import decisions_of
 from refreader_spacy.training.shares import read_shares
-from refreader_spacy.training.silver import given_names, read_articles
 from refreader_spacy.training.taught import teach, windows
 
 LOOKED_AT = 3  # examples that are printed

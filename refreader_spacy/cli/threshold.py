@@ -10,12 +10,12 @@ import spacy
 import typer
 from spacy.training import Example
 
-from refreader_spacy.assets import whole
+from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.cli.pipeline import annotate, find_reader, progress, read_examples
 from refreader_spacy.component import RefReader
+from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
-from refreader_spacy.extensions import read_trace
-from refreader_spacy.scorers import gap_probabilities, steady_threshold
+from refreader_spacy.evaluation.scorers import gap_probabilities, steady_threshold
 
 CANDIDATES = np.geomspace(0.005, 0.9, 25)  # for clusters, which need a decoding each
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import spacy
 import typer
 
-from refreader_spacy.assets import whole
 from refreader_spacy.cli.pipeline import find_reader
-from refreader_spacy.model.packaged import write_packaged
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.reader.packaged import write_packaged
 
 
 def weights(

@@ -18,18 +18,18 @@ from thinc.api import ArgsKwargs, Model, chain, torch2xp, xp2torch
 from thinc.layers.pytorchwrapper import forward
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.model.architecture import (
+from refreader_spacy.names.network import Network, Packed
+from refreader_spacy.names.reading import Weights
+from refreader_spacy.names.says import Said
+from refreader_spacy.names.words import N_ADDED, numbers_of
+from refreader_spacy.paper.architecture import (
     ReaderShim,
     Vectors,
     tensors_from_bytes,
     tensors_to_bytes,
 )
-from refreader_spacy.model.packing import packed_order
-from refreader_spacy.model.types import Reading
-from refreader_spacy.names.network import Network, Packed
-from refreader_spacy.names.reading import Weights
-from refreader_spacy.names.says import Said
-from refreader_spacy.names.words import N_ADDED, numbers_of
+from refreader_spacy.paper.packing import packed_order
+from refreader_spacy.protocol import Reading
 
 Output = list[Reading] | list[Said]
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.model.types import Array
 from refreader_spacy.names import says
 from refreader_spacy.names.words import (
     IS_END,
@@ -24,6 +23,7 @@ from refreader_spacy.names.words import (
     IS_PRONOUN,
     IS_SHE,
 )
+from refreader_spacy.protocol import Array
 
 Numbers = NDArray[np.float64]
 Index = NDArray[np.intp]

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from refreader_spacy.model.fast.plain import gru_step
-from refreader_spacy.model.fast.weights import Layer, distinct_rows
-from refreader_spacy.model.types import Array, Reading
 from refreader_spacy.names.memory import Index, State, decide_plainly, empty
 from refreader_spacy.names.says import DIFFERS
 from refreader_spacy.names.words import IS_JOINING, IS_NAME, IS_PRONOUN, N_ADDED
+from refreader_spacy.paper.numpy_reader import gru_step
+from refreader_spacy.paper.weights import Layer, distinct_rows
+from refreader_spacy.protocol import Array, Reading
 
 compiled: Any
 try:
-    compiled = import_module("refreader_spacy.model.fast.names")
+    compiled = import_module("refreader_spacy.reader.kernels.names")
 except ImportError:  # it was installed where nothing compiles
     compiled = None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from refreader_spacy.model.types import Array
+from refreader_spacy.protocol import Array
 
 # What a cell remembers of whom it holds: what was said by the latest word of a name, by
 # the word after it, by the latest pronoun, and by the word after the first name

@@ -11,8 +11,8 @@ import numpy as np
 from spacy.attrs import ORTH
 from spacy.tokens import Doc, Span
 
-from refreader_spacy.decode import NAME, Gender
-from refreader_spacy.lexicon import (
+from refreader_spacy.decoding.decoder import NAME, Gender
+from refreader_spacy.lang.en.words import (
     GENDERS,
     GIVEN_HE,
     GIVEN_SHE,
@@ -20,7 +20,7 @@ from refreader_spacy.lexicon import (
     word_kind,
     words,
 )
-from refreader_spacy.model.types import Array
+from refreader_spacy.protocol import Array
 
 N_ADDED = 2  # numbers behind a vector
 WORD_BITS = 0xFFFFFF  # as many as a float32 holds of a word's number

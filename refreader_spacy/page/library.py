@@ -13,16 +13,16 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from refreader_spacy.annotation.extensions import write_clusters
+from refreader_spacy.annotation.record import record
 from refreader_spacy.component import RefReader
-from refreader_spacy.decode import decode
+from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
-from refreader_spacy.extensions import write_clusters
-from refreader_spacy.lexicon import token_kinds
-from refreader_spacy.model.inference import ReaderModel
-from refreader_spacy.model.types import Reading
+from refreader_spacy.lang.en.words import token_kinds
 from refreader_spacy.page.telling import Holders, Json, grouped, told
-from refreader_spacy.record import record
-from refreader_spacy.stream import Stream
+from refreader_spacy.paper.inference import ReaderModel
+from refreader_spacy.protocol import Reading
+from refreader_spacy.streaming.stream import Stream
 
 FIRST, PIECE = 300, 2000  # characters read at a time; at first few, to be seen at once
 KEPT = 1_000_000  # tokens of texts that can be grouped again: more than one text has

@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from refreader_spacy.decode import Cluster
-from refreader_spacy.events import EntityForgotten, Event, LinkMade, MentionStored
-from refreader_spacy.model.types import Array, Reading
+from refreader_spacy.decoding.decoder import Cluster
 from refreader_spacy.pictures.entities import entity_name
+from refreader_spacy.protocol import Array, Reading
+from refreader_spacy.streaming.events import (
+    EntityForgotten,
+    Event,
+    LinkMade,
+    MentionStored,
+)
 
 DIGITS = 4  # of gates and probabilities
 

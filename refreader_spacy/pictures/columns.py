@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from spacy.tokens import Doc, Span
 
+from refreader_spacy.annotation.extensions import coref_clusters
+from refreader_spacy.annotation.index import cluster_keys
 from refreader_spacy.errors import Errors
-from refreader_spacy.extensions import coref_clusters
-from refreader_spacy.index import cluster_keys
-from refreader_spacy.model.types import Reading
+from refreader_spacy.protocol import Reading
 
 TOLERANCE = 0.05  # a token is dull if all its gates are below
 SHORTEST = 3  # dull tokens in a row that are worth an ellipsis

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from refreader_spacy.extensions import coref_clusters, coref_links
+from refreader_spacy.annotation.extensions import coref_clusters, coref_links
+from refreader_spacy.annotation.resolved_text import is_pronoun
 from refreader_spacy.pictures.markup import HUES, shortened
-from refreader_spacy.resolve import is_pronoun
 
 
 class Entity(NamedTuple):

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from spacy.tokens import Doc
 
+from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.errors import Errors
-from refreader_spacy.extensions import read_trace
-from refreader_spacy.model.types import Array, Reading
 from refreader_spacy.pictures.columns import Column, entity_of_tokens, shown_columns
 from refreader_spacy.pictures.markup import INKS, escaped, shortened
 from refreader_spacy.pictures.memory_look import (
@@ -24,6 +23,7 @@ from refreader_spacy.pictures.memory_look import (
     svg,
     text,
 )
+from refreader_spacy.protocol import Array, Reading
 
 N_COLUMNS = 30  # in a row
 FEWEST = 20  # columns that the legend needs

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.model.packing import packed_order
+from refreader_spacy.paper.packing import packed_order
 
 Index = NDArray[np.int64]
 

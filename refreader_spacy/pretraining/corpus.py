@@ -18,7 +18,7 @@ from spacy.attrs import ORTH
 from spacy.language import Language
 from spacy.vocab import Vocab
 
-from refreader_spacy.assets import whole
+from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
 from refreader_spacy.pretraining.texts import Article, read_articles
 

@@ -21,12 +21,12 @@ from thinc.api import Model
 from torch import Tensor, nn
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.model.memory import Cells
-from refreader_spacy.model.packaged import OUTPUT
-from refreader_spacy.model.reader import Reader, State
-from refreader_spacy.model.types import Reading
+from refreader_spacy.paper.memory import Cells
+from refreader_spacy.paper.reader import Reader, State
 from refreader_spacy.pretraining.blocks import Block
 from refreader_spacy.pretraining.vocabulary import Vocabulary
+from refreader_spacy.protocol import Reading
+from refreader_spacy.reader.packaged import OUTPUT
 
 SHRINK = 2.0  # each group of words is predicted with half as many numbers
 

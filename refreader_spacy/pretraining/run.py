@@ -25,9 +25,8 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Optimizer, fix_random_seed
 from torch import nn
 
-from refreader_spacy.assets import whole
+from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
-from refreader_spacy.model.encoders import word_rows
 from refreader_spacy.pretraining.blocks import Block, Cutter, passes
 from refreader_spacy.pretraining.corpus import Corpus, Index, PlainText
 from refreader_spacy.pretraining.language_model import (
@@ -40,6 +39,7 @@ from refreader_spacy.pretraining.language_model import (
     write_output,
 )
 from refreader_spacy.pretraining.vocabulary import Vocabulary, learn_vocabulary
+from refreader_spacy.reader.encoders import word_rows
 
 CHECKPOINT = "checkpoint.pt"
 BEST = "model-best"

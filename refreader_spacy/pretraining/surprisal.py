@@ -12,10 +12,8 @@ import numpy as np
 import torch
 from spacy.tokens import Doc, SpanGroup
 
-from refreader_spacy.extensions import encoded
-from refreader_spacy.index import READ
-from refreader_spacy.model.encoders import word_rows
-from refreader_spacy.model.types import Array
+from refreader_spacy.annotation.extensions import encoded
+from refreader_spacy.annotation.index import READ
 from refreader_spacy.pretraining.blocks import Cutter
 from refreader_spacy.pretraining.language_model import (
     ReaderModel,
@@ -23,6 +21,8 @@ from refreader_spacy.pretraining.language_model import (
     read_language_model,
 )
 from refreader_spacy.pretraining.vocabulary import UNKNOWN
+from refreader_spacy.protocol import Array
+from refreader_spacy.reader.encoders import word_rows
 
 SIDE_BY_SIDE = Cutter(n_streams=64, length=256)  # so memory doesn't grow with length
 

@@ -15,7 +15,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from refreader_spacy.model.encoders import Encoder, give_rows, word_rows
+from refreader_spacy.reader.encoders import Encoder, give_rows, word_rows
 
 UNKNOWN = 0  # the class of all words outside the vocabulary
 

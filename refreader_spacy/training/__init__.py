@@ -1,1 +1,1 @@
-"""From annotated text to a gradient: corpora, gold links, loss, schedules."""
+"""From annotated text to a gradient: gold links, loss, schedules."""

@@ -28,7 +28,7 @@ def create_keep_features_callback(
     """
 
     def keep_features(nlp: Language) -> Language:
-        from refreader_spacy.model.transformer.pipe import use_store
+        from refreader_spacy.transformer.pipe import use_store
 
         model = nlp.get_pipe(name).model  # type: ignore[attr-defined]
         store = use_store(model, ensure_path(folder))

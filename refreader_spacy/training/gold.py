@@ -11,9 +11,9 @@ import numpy as np
 from spacy.tokens import SpanGroup
 from spacy.training import Example
 
-from refreader_spacy.model.types import Array
+from refreader_spacy.corpora.span_groups import UNSURE
+from refreader_spacy.protocol import Array
 
-UNSURE = "coref_unsure"  # a span group: whether its spans corefer isn't known
 TAUGHT = "taught"  # a span group: the tokens of which a teacher says whom they mean
 
 

@@ -19,7 +19,6 @@ from spacy.training import Example
 from torch.nn.functional import log_softmax
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.model.types import Array
 from refreader_spacy.names import says
 from refreader_spacy.names.memory import NAMELESS, Cells, Mask, Numbers, empty
 from refreader_spacy.names.says import Said
@@ -29,6 +28,7 @@ from refreader_spacy.names.words import (
     IS_PRONOUN,
     numbers_of,
 )
+from refreader_spacy.protocol import Array
 from refreader_spacy.training.gold import LossWeights, gold_groups
 from refreader_spacy.training.shares import read_shares
 

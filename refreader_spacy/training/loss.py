@@ -12,8 +12,8 @@ import torch
 from torch.nn.functional import binary_cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
-from refreader_spacy.model.links import link_probabilities
-from refreader_spacy.model.types import Reading
+from refreader_spacy.paper.links import link_probabilities
+from refreader_spacy.protocol import Reading
 from refreader_spacy.training.gold import GoldLinks
 
 EPS = 1e-6

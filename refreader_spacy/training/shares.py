@@ -11,10 +11,10 @@ import numpy as np
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
 
-from refreader_spacy.model.types import Reading
+from refreader_spacy.corpora.biographies import PRONOUNS
 from refreader_spacy.names.memory import Numbers
+from refreader_spacy.protocol import Reading
 from refreader_spacy.training.gold import TAUGHT
-from refreader_spacy.training.silver import PRONOUNS
 
 GENDER_OF = {form: g for g, forms in PRONOUNS.items() for form in forms.values()}
 

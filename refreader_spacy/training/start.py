@@ -9,7 +9,7 @@ from spacy.language import Language
 from spacy.util import ensure_path, load_model
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.model.inference import ReaderModel
+from refreader_spacy.paper.inference import ReaderModel
 
 
 def create_start_from_callback(

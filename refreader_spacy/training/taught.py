@@ -15,10 +15,8 @@ from typing import cast
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from refreader_spacy.extensions import read_trace
-from refreader_spacy.model.types import Reading
-from refreader_spacy.training.shares import GENDER_OF, write_shares
-from refreader_spacy.training.silver import (
+from refreader_spacy.annotation.extensions import read_trace
+from refreader_spacy.corpora.biographies import (
     MAX_TOKENS,
     MIN_TOKENS,
     SENTENCE_END,
@@ -27,6 +25,8 @@ from refreader_spacy.training.silver import (
     Place,
     names_in,
 )
+from refreader_spacy.protocol import Reading
+from refreader_spacy.training.shares import GENDER_OF, write_shares
 
 NEAR_BEFORE, NEAR_AFTER = 32, 20  # tokens between a name and the pronoun
 LENGTHS = (49, 56, 60, 64, 68, 73, 79, 86, 97)  # tokens of a window, about GAP's

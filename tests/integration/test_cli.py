@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
 from refreader_spacy.component import RefReader
-from refreader_spacy.model.types import Reading
+from refreader_spacy.protocol import Reading
 
 TEXT = "Ann lost her key."
 RECORD = {

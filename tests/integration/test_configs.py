@@ -11,8 +11,8 @@ from spacy.tokens import DocBin
 from thinc.api import Config
 
 from refreader_spacy.cli.corpus import add_demo_vectors
-from refreader_spacy.gap import read_gap
-from refreader_spacy.training.corpus import gap_examples
+from refreader_spacy.corpora.gap import read_gap
+from refreader_spacy.corpora.gap_corpus import gap_examples
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
 from refreader_spacy.component import RefReader
-from refreader_spacy.gap import GOLD_COLUMNS
-from refreader_spacy.model.types import Reading
+from refreader_spacy.corpora.gap import GOLD_COLUMNS
+from refreader_spacy.protocol import Reading
 
 ROWS = (
     "r-1\tAl met Bo when he left.\the\t15\tAl\t0\tTRUE\tBo\t7\tFALSE\t",

@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from refreader_spacy.cli import app
-from refreader_spacy.gap import GOLD_COLUMNS
-from refreader_spacy.pages import Page
-from refreader_spacy.training.silver import read_articles
+from refreader_spacy.corpora.biographies import read_articles
+from refreader_spacy.corpora.gap import GOLD_COLUMNS
+from refreader_spacy.corpora.wikipedia import Page
 
 PAGES = {
     "Ann Lee": "Ann Lee sang.\n\n\n== Life ==\nShe was born.\n\n== Notes ==\nA book",

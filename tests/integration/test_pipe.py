@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from refreader_spacy.extensions import read_trace
+from refreader_spacy.annotation.extensions import read_trace
 
 TEXTS = [
     "",

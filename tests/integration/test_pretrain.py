@@ -22,9 +22,9 @@ from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
 from refreader_spacy.cli.corpus import add_demo_vectors
-from refreader_spacy.gap import read_gap
+from refreader_spacy.corpora.gap import read_gap
+from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.pretraining.surprisal import surprisals
-from refreader_spacy.training.corpus import gap_examples
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "configs" / "lm.cfg"

@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.training import Example
 
-from refreader_spacy import decode
-from refreader_spacy import stream as streams
-from refreader_spacy.events import ClusterFinished, LinkMade
-from refreader_spacy.extensions import read_trace
-from refreader_spacy.model import inference, types
-from refreader_spacy.stream import Stream
+from refreader_spacy import protocol
+from refreader_spacy.annotation.extensions import read_trace
+from refreader_spacy.decoding import decoder as decode
+from refreader_spacy.paper import inference
+from refreader_spacy.streaming import stream as streams
+from refreader_spacy.streaming.events import ClusterFinished, LinkMade
+from refreader_spacy.streaming.stream import Stream
 
 WORDS = st.sampled_from(
     ["Ann", " ", "she", "  ", "met", " ", "Bo", "-", "\n", ".", "'s", "Lee", "his", " "]
@@ -163,7 +164,7 @@ def names_nlp(nlp):
 @pytest.mark.parametrize("reader", ["nlp", "names_nlp"])
 def test_a_long_doc_has_the_clusters_of_its_trace(reader, request, monkeypatch):
     # What a decoder may still remember depends on how often it tidies up
-    monkeypatch.setattr(types, "BLOCK", 50)
+    monkeypatch.setattr(protocol, "BLOCK", 50)
     monkeypatch.setattr(inference, "BLOCK", 50)
     monkeypatch.setattr(decode, "TIDY", 100)
     nlp = request.getfixturevalue(reader)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from refreader_spacy.cli import app
 from refreader_spacy.cli.baseline import load_parser
-from refreader_spacy.gap import GOLD_COLUMNS
+from refreader_spacy.corpora.gap import GOLD_COLUMNS
 
 ROWS = (
     "r-1\tAl met Bo when he left.\the\t15\tAl\t0\tTRUE\tBo\t7\tFALSE\t/wiki/Bo_Ray",

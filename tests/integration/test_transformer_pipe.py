@@ -297,7 +297,7 @@ def test_without_the_extra_our_entry_points_still_load():
         "for entry in distribution('refreader-spacy').entry_points:\n"
         "    if entry.group.startswith('spacy_'):\n"
         "        entry.load()\n"
-        "from refreader_spacy.model.transformer import build_transformer_v1\n"
+        "from refreader_spacy.transformer import build_transformer_v1\n"
         "try:\n"
         "    build_transformer_v1('any', [1])\n"
         "except ImportError as error:\n"

@@ -3,11 +3,11 @@ import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.component import RefReader
-from refreader_spacy.extensions import read_trace
-from refreader_spacy.gap import read_gap
-from refreader_spacy.model.types import Reading
-from refreader_spacy.training.corpus import gap_examples
+from refreader_spacy.corpora.gap import read_gap
+from refreader_spacy.corpora.gap_corpus import gap_examples
+from refreader_spacy.protocol import Reading
 
 
 @pytest.fixture

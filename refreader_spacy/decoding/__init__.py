@@ -1,0 +1,1 @@
+"""From a reader's decisions to links, mention spans and clusters."""

@@ -1,0 +1,1 @@
+"""Cluster metrics, GAP's metric, thresholds, comparisons, baselines, scorers."""

@@ -1,0 +1,1 @@
+"""Word lists and rules, by language."""

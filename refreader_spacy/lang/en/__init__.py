@@ -1,0 +1,1 @@
+"""What is English: pronouns, titles, given names and their genders."""

@@ -1,1 +1,0 @@
-"""The Referential Reader itself: encoders, memory, recurrence, link probabilities."""

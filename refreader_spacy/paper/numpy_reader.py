@@ -1,0 +1,187 @@
+"""Reading in plain NumPy, where the compiled loop is not: one document's tokens.
+
+The equations are those of `reader` and `memory`, written for few calls. The torch
+reader is the definition: a test compares them.
+
+Shapes: T tokens, M memory cells, H hidden and value size, K key size.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import exp
+
+import numpy as np
+
+from refreader_spacy.paper.weights import Index, State, Weights
+from refreader_spacy.protocol import Array
+
+# One token's updates, overwrites and saliences, cell by cell
+Gates = tuple[list[float], list[float], list[float]]
+
+
+def read_plainly(
+    weights: Weights,
+    state: State,
+    projected: Array,
+    which: Index,
+    starts: Index,
+    gates: Array,
+) -> None:
+    """Read documents one by one; their state and `gates` are written over.
+
+    projected, which: As `Weights.project` gives them, all documents' end to end.
+    starts: Where each begins, and where the last one ends (B + 1,).
+    gates: Updates, overwrites and saliences (3, N, M).
+    """
+    rows = which.tolist()
+    size = weights.hidden_size
+    inputs = list(zip(projected[:, :size], projected[:, size:], strict=True))
+    with np.errstate(over="ignore"):  # a gate that is closed for good
+        for doc, (start, stop) in enumerate(pairwise(starts.tolist())):
+            pen = Pen(weights, State(*(field[doc] for field in state)))
+            for token in range(start, stop):
+                gates[:, token] = pen.read(*inputs[rows[token]])
+            pen.keep(State(*(field[doc] for field in state)))
+
+
+class Pen:
+    """Reads one document's tokens one by one."""
+
+    def __init__(self, weights: Weights, state: State) -> None:
+        """state (State): Of the document alone, without B."""
+        self.weights = weights
+        # The hidden state and the values are mixed by one product, so they are together
+        self._mixture = np.concatenate((state.hidden[None], state.values))  # (1 + M, H)
+        self._shares = np.zeros(len(self._mixture), np.float32)  # (1 + M,)
+        self.hidden, self.values = self._mixture[0], self._mixture[1:]
+        self.keys = state.keys.copy()
+        self.salience: list[float] = state.salience.tolist()
+        self._salience = state.salience.copy()
+        # Large arrays are made once: asking the system for memory takes time
+        self._pre = np.empty_like(self.hidden)  # (H,)
+        self._said = np.empty_like(weights.heads.bias)
+        self._mixed = np.empty_like(self.hidden)  # (H,)
+        self._recurrent = np.empty(3 * len(self.hidden), np.float32)  # (3H,)
+        self._ask()
+
+    def keep(self, state: State) -> None:
+        """Write what is known after the last token that was read into a state."""
+        known = self.hidden, self.keys, self.values, self._salience
+        for field, value in zip(state, known, strict=True):
+            field[:] = value
+
+    def read(self, pre_input: Array, gru_input: Array) -> Gates:
+        """Read one token, given the projections of its vector (H,) and (3H,)."""
+        w, mixed, recurrent = self.weights, self._mixed, self._recurrent
+        pre, said, shares = self._pre, self._said, self._shares
+        np.dot(w.pre_hidden, self.hidden, pre)
+        np.add(pre, pre_input, pre)
+        np.tanh(pre, pre)
+        np.dot(w.heads.weight, pre, said)
+        np.add(said, w.heads.bias, said)
+        opened = said[:3]
+        np.exp(opened, opened)
+        np.add(opened, 1, opened)
+        entity, reference, use = [1 / x for x in opened.tolist()]
+        gates = self._remember(entity, reference * entity)
+
+        # h' = GRU(x, (1 - c) h + c * what the memory holds)
+        use = min(use, sum(self.salience))
+        shares[:] = [1 - use, *[use * salience for salience in self.salience]]
+        np.dot(shares, self._mixture, mixed)
+        np.dot(w.recurrent.weight, mixed, recurrent)
+        candidate = recurrent[2 * w.hidden_size :]
+        np.add(candidate, w.recurrent.bias[2 * w.hidden_size :], candidate)
+        gru_step(gru_input, recurrent, mixed, self.hidden)
+        return gates
+
+    def _ask(self) -> None:
+        """What turns a token's query into scores, for the keys as they are now.
+
+        A key meets every query in the same layer, so it can go through it first.
+        """
+        query = self.weights.query
+        self._questions = self.keys @ query.weight  # (M, K)
+        biases = self.keys @ query.bias
+        biases += self.weights.link_bias
+        self._biases: list[float] = biases.tolist()
+
+    def _remember(self, entity: float, reference: float) -> Gates:
+        """Let the token update and overwrite the cells."""
+        w, salience = self.weights, self.salience
+        query = np.tanh(self._said[3 : 3 + w.key_size])
+        asked = np.dot(self._questions, query).tolist()
+        scores = [score + bias for score, bias in zip(asked, self._biases, strict=True)]
+        highest = max(0.0, *scores)
+        matches = [exp(score - highest) for score in scores]
+        total = sum(matches) + exp(-highest)  # the last place is: no link
+        update = [
+            min(reference * match / total, 2 * old)
+            for match, old in zip(matches, salience, strict=True)
+        ]
+        remaining = entity - sum(update)
+        place = salience.index(min(salience))
+        if max(remaining, *update) >= w.tolerance:
+            self._write(update, place, remaining)
+
+        decay = w.word_decay + (w.entity_decay - w.word_decay) * entity
+        after = [
+            decay * (1 - u) * old + u for u, old in zip(update, salience, strict=True)
+        ]
+        after[place] += remaining * (1 - decay * salience[place])
+        overwrite = [0.0] * len(update)
+        overwrite[place] = remaining
+        self._salience[:] = after
+        self.salience = self._salience.tolist()  # rounded: full cells are equally full
+        return update, overwrite, self.salience
+
+    def _write(self, update: list[float], place: int, remaining: float) -> None:
+        """Change keys and values where a gate is large enough.
+
+        place (int): The cell that is overwritten, by how much remains.
+        """
+        w = self.weights
+        key = np.tanh(self._said[3 + w.key_size :])  # (K,)
+        key += np.tanh(w.key(key))
+        value = np.tanh(w.value(self._pre))  # (H,)
+        updated = [cell for cell, gate in enumerate(update) if gate >= w.tolerance]
+        replaced = remaining if remaining >= w.tolerance else 0.0
+        for old, new, gru in (
+            (self.keys, key, w.key_update),
+            (self.values, value, w.value_update),
+        ):
+            change = replaced * (new - old[place])
+            inputs = gru.project(new) if updated else new
+            for cell in updated:
+                before = old[cell]
+                gain = gru_step(inputs, gru.recurrent(before), before.copy())
+                gain -= before
+                gain *= update[cell]
+                before += gain
+            old[place] += change
+        self._ask()
+
+
+def gru_step(
+    inputs: Array, recurrent: Array, state: Array, out: Array | None = None
+) -> Array:
+    """A gated recurrent unit; both its recurrent projection and its state are used up.
+
+    The gates are in torch's order: reset, update, candidate. The first two of the
+    inputs' projection are negated.
+
+    inputs, recurrent (Array): (3 * size,).
+    out (Array | None): Where the new state goes; None: where the old one was.
+    """
+    size = len(state)
+    gates, candidate = recurrent[: 2 * size], recurrent[2 * size :]
+    np.subtract(inputs[: 2 * size], gates, gates)
+    np.exp(gates, gates)
+    np.add(gates, 1, gates)
+    np.divide(candidate, gates[:size], candidate)
+    np.add(candidate, inputs[2 * size :], candidate)
+    np.tanh(candidate, candidate)
+    np.subtract(state, candidate, state)
+    np.divide(state, gates[size:], state)
+    return np.add(state, candidate, state if out is None else out)

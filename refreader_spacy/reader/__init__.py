@@ -1,0 +1,1 @@
+"""The default reader: encoders, packaged weights; `kernels` has its compiled step."""

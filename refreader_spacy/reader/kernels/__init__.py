@@ -1,0 +1,1 @@
+"""Compiled inference; optional, NumPy does the same without it."""

@@ -1,0 +1,80 @@
+"""The readers that come with the package: each a folder of weights and their config."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from spacy.tokens import Doc
+from spacy.util import registry
+from thinc.api import Config, Model
+
+from refreader_spacy.errors import Errors
+from refreader_spacy.protocol import Array, Reading
+
+OUTPUT = "next_word"  # the attribute that holds a language model's output layer
+LARGEST = "largest"  # the attribute that holds the largest number of each row
+STEPS = 127  # of a byte, to either side of zero
+SMALLEST = 1e-8  # a row of zeros is divided by this
+
+ReaderModel = Model[list[Doc], list[Reading]]
+
+
+def build_packaged_reader_v1(name: str) -> ReaderModel:
+    """A trained reader of the package, by name.
+
+    A name's config stays in the package for ever, so that pipelines saved with it can
+    be loaded; weights that have been superseded may go.
+    """
+    weights = files("refreader_spacy") / "weights"
+    folder = weights / name
+    if not (folder / "config.cfg").is_file():
+        known = sorted(entry.name for entry in weights.iterdir() if entry.is_dir())
+        raise ValueError(Errors.R012.format(name=name, known=known))
+    config = Config().from_str((folder / "config.cfg").read_text("utf8"))
+    model = cast(ReaderModel, registry.resolve(config)["model"])
+    if (folder / "model").is_file():
+        model.from_bytes((folder / "model").read_bytes())
+        _restore(model)
+    return model
+
+
+def write_packaged(model: ReaderModel, config: dict[str, Any], folder: Path) -> None:
+    """Put a trained model and its config into a folder, as small as they get.
+
+    The model itself is left like that. An output layer is not kept: training on
+    coreference has made it useless.
+    """
+    folder.mkdir(parents=True)
+    Config({"model": config}).to_disk(folder / "config.cfg")
+    model.attrs.pop(OUTPUT, None)
+    for layer in model.walk():
+        for name in layer.param_names:
+            value: Any = layer.get_param(name)
+            is_table = layer.name == "word_vectors"  # the most of the model
+            small = _in_bytes(layer, value) if is_table else value.astype(np.float16)
+            layer.set_param(name, small)
+        for shim in layer.shims:
+            shim._model.half()
+    (folder / "model").write_bytes(model.to_bytes())
+
+
+def _in_bytes(layer: Model[Any, Any], table: Array) -> Any:
+    """A table at a byte a number, in parts of its row's largest, kept beside it."""
+    largest = np.maximum(np.abs(table).max(axis=1), SMALLEST)  # (rows,)
+    layer.attrs[LARGEST] = largest.astype("<f4").tobytes()
+    return np.round(table / largest[:, None] * STEPS).astype(np.int8)
+
+
+def _restore(model: ReaderModel) -> None:
+    for layer in model.walk():
+        largest = np.frombuffer(layer.attrs.pop(LARGEST, b""), "<f4")
+        for name in layer.param_names:
+            parts = cast(Any, layer.get_param(name)).astype(np.float32)
+            if len(largest):
+                parts *= largest[:, None] / STEPS
+            layer.set_param(name, parts)
+        for shim in layer.shims:
+            shim._model.float()

@@ -1,0 +1,1 @@
+"""A text that is read as it arrives: buffer, events, save and resume."""

@@ -1,0 +1,87 @@
+"""A transformer under the reader: what spaCy's registry finds, and nothing heavy.
+
+Everything else in this room needs the extra `transformers`, and is imported when a
+config asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from refreader_spacy.errors import Errors
+
+
+def build_transformer_v1(
+    name: str,
+    layers: list[int],
+    window: int = 384,
+    stride: int = 256,
+    lookahead: bool = True,
+    trained_layers: int = 0,
+    learn_rate_factor: float = 1.0,
+    save_weights: bool = False,
+    mixed_precision: bool = False,
+) -> Model[list[Doc], Any]:
+    """Some hidden layers of a transformer, for spacy-transformers' `transformer` pipe.
+
+    Each token gets the mean of its word pieces, for each layer at unit deviation. The
+    layers above the highest one that is asked for are not even loaded.
+
+    name (str): Of a model on the Hugging Face hub, or a folder that holds one.
+    layers (list[int]): Which hidden layers, counted from 1; 0 is the embeddings.
+    window (int): Word pieces that are read together.
+    stride (int): Word pieces from the start of a window to that of the next.
+    lookahead (bool): May a token's vector depend on what follows? False is for causal
+        models such as GPT-2, and makes sure of it.
+    trained_layers (int): How many layers are trained, from the highest down; 0 freezes
+        the transformer, and all of them train the embeddings as well.
+    learn_rate_factor (float): The transformer's learning rate, relative to the
+        optimizer's.
+    save_weights (bool): Save the transformer with the pipeline; otherwise the saved
+        pipeline only knows its name, and loads it from there.
+    mixed_precision (bool): Multiply in bfloat16 where the machine has it, as newer GPUs
+        and CPUs do, which is quicker there. The weights are float32 either way.
+    """
+    with _extra():
+        from refreader_spacy.transformer.hub import Hub
+        from refreader_spacy.transformer.pipe import transformer_model
+    hub = Hub(
+        name=name,
+        layers=tuple(layers),
+        window=window,
+        stride=stride,
+        lookahead=lookahead,
+        trained_layers=trained_layers,
+        save_weights=save_weights,
+        mixed_precision=mixed_precision,
+    )
+    return transformer_model(hub, learn_rate_factor)
+
+
+def build_transformer_layers_v1(
+    width: int, dropout: float = 0.5, lookahead: bool = True, upstream: str = "*"
+) -> Model[list[Doc], list[Floats2d]]:
+    """The layers that a `refreader-spacy.Transformer.v1` gives, projected for a reader.
+
+    width (int): Of the vectors that come out.
+    dropout (float): On the layers; one mask serves all tokens of a Doc.
+    lookahead (bool): As that of the transformer.
+    upstream (str): The transformer's name in the pipeline; "*" is any.
+    """
+    with _extra():
+        from refreader_spacy.transformer.listener import transformer_layers
+    return transformer_layers(width, dropout, lookahead, upstream)
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ImportError(Errors.R300.format(missing=error.name)) from error

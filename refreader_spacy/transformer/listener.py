@@ -1,0 +1,126 @@
+"""The reader's end: hears what the transformer said of each Doc, and projects it.
+
+Shapes: N tokens of all Docs, X width of all layers, W width for the reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from spacy.tokens import Doc
+from spacy_transformers.layers import TransformerListener
+from thinc.api import Model, glorot_uniform_init
+from thinc.types import Floats2d
+
+from refreader_spacy.errors import Errors
+from refreader_spacy.transformer.pipe import TokenData, token_data
+
+Vectors = list[Floats2d]
+Encoder = Model[list[Doc], Vectors]
+
+
+def transformer_layers(
+    width: int, dropout: float, lookahead: bool, upstream: str
+) -> Encoder:
+    """A projection of the layers, learned with the reader."""
+    return Model(
+        "transformer_layers",
+        _forward,
+        init=_init,
+        dims={"nI": None, "nO": width},
+        params={"W": None, "b": None},
+        layers=[Listener(upstream)],
+        attrs={
+            "lookahead": lookahead,
+            "needs_past": not lookahead,
+            "dropout": dropout,
+        },
+    )
+
+
+class Listener(TransformerListener):
+    """What the `transformer` pipe before us talks to."""
+
+    samples: list[Doc] | None = None  # the Docs to begin with, on which it hasn't run
+
+    def hear(self, docs: list[Doc], is_train: bool) -> list[TokenData]:
+        """What was said of each Doc: in an update just now, else on the Doc."""
+        if is_train and self._batch_id is not None:
+            self.verify_inputs(docs)
+            return cast(list[TokenData], self._outputs)
+        return [self._data(doc, docs is self.samples) for doc in docs]
+
+    def _data(self, doc: Doc, is_sample: bool) -> TokenData:
+        data = doc._.trf_data
+        if data is None and (is_sample or not len(doc)):
+            zeros: Any = np.zeros((len(doc), self.get_dim("nO")), dtype=np.float32)
+            return token_data(zeros, frozen=True)
+        if data is None:
+            raise ValueError(Errors.R312.format(text=doc.text[:40]))
+        return cast(TokenData, data)
+
+
+def _init(model: Encoder, X: list[Doc] | None = None, Y: Any = None) -> Encoder:
+    listener = cast(Listener, model.layers[0])
+    if not listener.has_dim("nO"):
+        raise ValueError(Errors.R313.format(upstream=listener.upstream_name))
+    listener.samples = X
+    width = listener.get_dim("nO")
+    model.set_dim("nI", width)
+    shape = (model.get_dim("nO"), width)
+    model.set_param("W", glorot_uniform_init(model.ops, shape))
+    model.set_param("b", model.ops.alloc1f(shape[0]))
+    return model
+
+
+def _forward(
+    model: Encoder, docs: list[Doc], is_train: bool
+) -> tuple[Vectors, Callable[[Vectors], list[Doc]]]:
+    listener = cast(Listener, model.layers[0])
+    xp: Any = model.ops.xp
+    heard = listener.hear(docs, is_train)
+    vectors = [_vectors(model, data) for data in heard]
+    masks = [_mask(model) for _ in docs] if is_train else []
+    weights: Any = model.get_param("W")
+    stops = np.cumsum([len(doc) for doc in docs])[:-1]
+    inputs: Any = model.ops.alloc2f(0, weights.shape[1])
+    if docs:
+        inputs = xp.concatenate(vectors)
+    if masks:
+        for part, mask in zip(xp.split(inputs, stops), masks, strict=True):
+            part *= mask
+    outputs = inputs @ weights.T + model.get_param("b")  # (N, W)
+
+    def backprop(d_vectors: Vectors) -> list[Doc]:
+        d_outputs = xp.concatenate(d_vectors)
+        model.inc_grad("W", d_outputs.T @ inputs)
+        model.inc_grad("b", d_outputs.sum(axis=0))
+        if all(getattr(data, "frozen", True) for data in heard):
+            listener.receive(None, None, None)  # done with this batch
+        else:
+            parts = xp.split(d_outputs @ weights, stops)
+            d_heard = [part * m for part, m in zip(parts, masks, strict=True)]
+            listener.backprop_and_clear([token_data(d, False) for d in d_heard])
+        return []
+
+    return list(xp.split(outputs, stops)), backprop
+
+
+def _vectors(model: Encoder, data: TokenData) -> Any:
+    vectors = data.model_output.get("last_hidden_state")
+    if vectors is None:  # as spacy-transformers says of nothing but empty Docs
+        return model.ops.alloc2f(0, model.get_dim("nI"))
+    if vectors.ndim != 2 or vectors.shape[1] != model.get_dim("nI"):
+        raise ValueError(
+            Errors.R314.format(found=vectors.shape, expected=model.get_dim("nI"))
+        )
+    return model.ops.asarray2f(vectors)
+
+
+def _mask(model: Encoder) -> Any:
+    """Which of the X numbers of a Doc's tokens are kept, and by how much they grow."""
+    rate = model.attrs["dropout"]
+    kept = model.ops.xp.random.uniform(size=model.get_dim("nI")) >= rate
+    return model.ops.asarray1f(kept / (1 - rate))

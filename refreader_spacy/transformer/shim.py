@@ -1,0 +1,79 @@
+"""Thinc's seam to a transformer: how it is loaded, saved and taught."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import srsly
+from thinc.api import (
+    Optimizer,
+    PyTorchShim,
+    get_torch_default_device,
+    torch2xp,
+    xp2torch,
+)
+
+from refreader_spacy.errors import Errors
+from refreader_spacy.transformer.heap import give_back
+from refreader_spacy.transformer.hidden import HiddenLayers
+from refreader_spacy.transformer.hub import Hub, Loaded
+from refreader_spacy.transformer.store import Store
+
+
+class TransformerShim(PyTorchShim):
+    """A transformer that is loaded by name, and may learn at a rate of its own."""
+
+    def __init__(self, hub: Hub, learn_rate_factor: float) -> None:
+        super().__init__(None)
+        self.hub = hub
+        self.learn_rate_factor = learn_rate_factor
+        self.store: Store | None = None
+        self.loaded: Loaded | None = None
+        self.fingerprint = ""
+
+    def take(self, loaded: Loaded) -> None:
+        """Become the seam to this transformer."""
+        self.loaded = loaded
+        hub = self.hub
+        self._model = HiddenLayers(loaded.transformer, hub.layers, hub.mixed_precision)
+        self._model.to(get_torch_default_device())
+        self.fingerprint = self.hub.fingerprint(loaded)
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        """A step of the optimizer, at the transformer's own rate.
+
+        A factor on the gradients instead would change nothing: Adam undoes it.
+        """
+        if not self.hub.trained_layers:
+            return
+        for name, parameter in self._model.named_parameters():
+            if parameter.grad is not None:
+                weights, _ = optimizer(
+                    (self.id, name),
+                    cast(Any, torch2xp(parameter.data)),
+                    cast(Any, torch2xp(parameter.grad)),
+                    lr_scale=self.learn_rate_factor,
+                )
+                parameter.data = xp2torch(weights, device=parameter.device)
+                parameter.grad = None
+        give_back()
+
+    def to_bytes(self) -> bytes:
+        """The transformer itself, or only by which weights it is known."""
+        saved = self.loaded if self.hub.save_weights else None
+        message = {
+            "fingerprint": self.fingerprint,
+            "transformer": self.hub.to_bytes(saved) if saved else b"",
+        }
+        return cast(bytes, srsly.msgpack_dumps(message))
+
+    def from_bytes(self, bytes_data: bytes) -> TransformerShim:
+        """The saved transformer, or the one of that name if it is still the same."""
+        message = srsly.msgpack_loads(bytes_data)
+        if message["transformer"]:
+            self.take(self.hub.from_bytes(message["transformer"]))
+        elif message["fingerprint"]:
+            self.take(self.hub.load())
+            if self.fingerprint != message["fingerprint"]:
+                raise ValueError(Errors.R311.format(name=self.hub.name))
+        return self

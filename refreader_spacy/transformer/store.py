@@ -1,0 +1,53 @@
+"""Vectors of Docs on disk, so that a frozen transformer reads each Doc only once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from spacy.tokens import Doc
+
+from refreader_spacy.corpora.assets import whole
+from refreader_spacy.protocol import Array
+
+
+class Store:
+    """A folder with a file for each Doc: any number of them, written whole or not.
+
+    folder (Path): Only for vectors of one transformer, the same layers and windows.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def missing(self, docs: Sequence[Doc]) -> list[Doc]:
+        """Those that have not been read yet, each text once."""
+        paths = {self._path(doc): doc for doc in docs}
+        return [doc for path, doc in paths.items() if not path.is_file()]
+
+    def read(self, doc: Doc) -> Array:
+        """A Doc's vectors (T, X)."""
+        return single(np.load(self._path(doc)))
+
+    def write(self, doc: Doc, vectors: Array) -> None:
+        """Keep a Doc's vectors, at half precision."""
+        with whole(self._path(doc)) as draft, draft.open("wb") as file:
+            np.save(file, vectors.astype(np.float16))
+
+    def _path(self, doc: Doc) -> Path:
+        words = [part for token in doc for part in (token.text, token.whitespace_)]
+        key = hashlib.blake2b("\0".join(words).encode(), digest_size=16).hexdigest()
+        return self.folder / key[:2] / f"{key[2:]}.npy"
+
+
+def single(halves: np.ndarray) -> Array:
+    """Half precision to single, which torch does in a quarter of NumPy's time."""
+    return torch.from_numpy(halves).float().numpy()
+
+
+def rounded(vectors: Array) -> Array:
+    """As they come back from a Store, so that it makes no difference to use one."""
+    return torch.from_numpy(vectors).half().float().numpy()

@@ -1,0 +1,173 @@
+"""Reading, compiled and in NumPy: the torch reader is the oracle."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from refreader_spacy.paper import documents
+from refreader_spacy.paper.documents import Documents
+from refreader_spacy.paper.links import link_probabilities
+from refreader_spacy.paper.reader import Reader
+from refreader_spacy.paper.weights import FAINT, Weights, distinct_rows
+
+WIDTH, HIDDEN = 5, 6
+NUMBERS = st.floats(-3, 3, width=32)
+GATES = ("update", "overwrite", "salience")
+
+
+def make_reader(tolerance=0.0, scale=1.0):
+    torch.manual_seed(0)
+    reader = Reader(
+        width=WIDTH,
+        hidden_size=HIDDEN,
+        key_size=4,
+        n_cells=3,
+        entity_half_life=4,
+        word_half_life=30,
+        memory_bias=0,
+        dropout=0.5,
+        tolerance=tolerance,
+    ).eval()
+    for weight in reader.parameters():
+        weight.data *= scale
+    return reader
+
+
+def weights_of(reader, tolerance=None):
+    return Weights(
+        {name: weight.numpy() for name, weight in reader.state_dict().items()},
+        entity_decay=reader.memory.entity_decay,
+        word_decay=reader.memory.word_decay,
+        tolerance=reader.memory.tolerance if tolerance is None else tolerance,
+    )
+
+
+@torch.no_grad()
+def read_by_torch(reader, vectors):
+    packed = reader(torch.from_numpy(vectors), batch_sizes=[1] * len(vectors))
+    return [getattr(packed, gate).numpy() for gate in GATES]
+
+
+def read(weights, vectors):
+    return Documents(weights).read(vectors, [len(vectors)])
+
+
+def gates_of(reading):
+    return [getattr(reading, gate) for gate in GATES]
+
+
+@st.composite
+def texts(draw, at_most=20):
+    n_docs = draw(st.integers(1, at_most))
+    lengths = [draw(st.integers(0, 8)) for _ in range(n_docs)]
+    return [draw(arrays(np.float32, (n, WIDTH), elements=NUMBERS)) for n in lengths]
+
+
+ANY_TEXTS = settings(
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+READERS = st.sampled_from(
+    [make_reader(t, s) for t in (0.0, 0.1, 0.5) for s in (1.0, 3.0)]
+)
+
+
+WAYS = pytest.mark.parametrize("kernel", [documents.Kernel, None], ids=["C", "NumPy"])
+
+
+@pytest.fixture(autouse=True)
+def reading_in_this_way(request, monkeypatch):
+    if "kernel" in request.fixturenames:
+        monkeypatch.setattr(documents, "Kernel", request.getfixturevalue("kernel"))
+
+
+def test_the_loop_is_compiled():
+    """Where tests run, a compiler is expected; elsewhere NumPy does."""
+    assert documents.Kernel is not None
+
+
+def assert_read_as_in_torch(reader, docs):
+    docs = sorted(docs, key=len, reverse=True)
+    weights = weights_of(reader)
+    together = Documents(weights, weights.start(len(docs)))
+    found = together.read(np.concatenate(docs), [len(vectors) for vectors in docs])
+    stops = np.cumsum([len(vectors) for vectors in docs])[:-1]
+    for gate, gates in enumerate(gates_of(found)):
+        for part, vectors in zip(np.split(gates, stops), docs, strict=True):
+            if len(vectors):
+                expected = read_by_torch(reader, vectors)[gate]
+                np.testing.assert_allclose(part, expected, atol=2e-6)
+
+
+@WAYS
+@ANY_TEXTS
+@given(READERS, texts())
+def test_documents_read_as_in_torch(kernel, reader, docs):
+    assert_read_as_in_torch(reader, docs)
+
+
+@WAYS
+def test_any_number_of_documents_reads_as_in_torch(kernel):
+    """More than are read side by side, and ever fewer towards the longest's end."""
+    random = np.random.default_rng(0)
+    shapes = [(n, WIDTH) for n in random.integers(0, 12, size=110)]
+    docs = [random.normal(size=shape).astype(np.float32) for shape in shapes]
+    assert_read_as_in_torch(make_reader(tolerance=0.1), docs)
+
+
+@WAYS
+@ANY_TEXTS
+@given(READERS, texts(at_most=1), st.data())
+def test_reading_goes_on_where_it_stopped(kernel, reader, docs, data):
+    (vectors,) = docs
+    cut = data.draw(st.integers(0, len(vectors)))
+    weights = weights_of(reader)
+    first = Documents(weights)
+    begun = first.read(vectors[:cut], [cut])
+    state = [field.copy() for field in first.state]
+    ended = Documents(weights, first.state).read(vectors[cut:], [len(vectors) - cut])
+    found = [
+        np.concatenate(g) for g in zip(*map(gates_of, (begun, ended)), strict=True)
+    ]
+    whole = gates_of(read(weights, vectors))
+    np.testing.assert_allclose(found, whole, atol=2e-6)
+    for field, again in zip(state, first.state, strict=True):
+        np.testing.assert_array_equal(field, again)
+
+
+@WAYS
+@pytest.mark.parametrize("seed", range(5))
+def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(kernel, seed):
+    """Weights with which many tokens write and many hardly do."""
+    reader = make_reader()
+    vectors = np.random.default_rng(seed).normal(size=(80, WIDTH)).astype(np.float32)
+    reader.memory.entity.weight.data *= 200
+    found = read(weights_of(reader), vectors)
+    expected = read_by_torch(reader, vectors)
+    written = (found.update + found.overwrite).sum(axis=1)
+    assert (written < FAINT).any()
+    assert (written > 0.1).any()
+    psi = [
+        link_probabilities(torch.tensor(u)[None], torch.tensor(o)[None])
+        for u, o in (gates_of(found)[:2], expected[:2])
+    ]
+    torch.testing.assert_close(*psi, atol=1e-4, rtol=0)
+
+
+@WAYS
+@pytest.mark.parametrize("scale", [1e3, 1e6])
+def test_saturated_gates_are_never_nan(kernel, scale):
+    reader = make_reader(scale=scale)
+    vectors = np.random.default_rng(0).normal(size=(20, WIDTH)).astype(np.float32)
+    assert np.isfinite(gates_of(read(weights_of(reader), vectors))).all()
+
+
+@given(arrays(np.float32, (6, 3), elements=st.sampled_from([0, 1, -1, 2.5])))
+def test_a_row_that_comes_again_is_found_again(vectors):
+    first, which = distinct_rows(vectors)
+    np.testing.assert_array_equal(vectors[first[which]], vectors)
+    assert len(first) == len(np.unique(vectors, axis=0))

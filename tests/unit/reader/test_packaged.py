@@ -1,0 +1,34 @@
+"""Weights as the package keeps them: small, and nearly what they were."""
+
+import numpy as np
+import spacy
+from thinc.api import Config
+
+from refreader_spacy.component import PACKAGED
+from refreader_spacy.pretraining.language_model import OUTPUT
+from refreader_spacy.reader import packaged
+from refreader_spacy.reader.packaged import build_packaged_reader_v1, write_packaged
+
+TEXT = "Ann Lee met Bo because she was late."
+
+
+def test_weights_that_were_made_small_read_nearly_the_same(tmp_path, monkeypatch):
+    """The package's own, as they are and once more."""
+    nlp = spacy.blank("en")
+    model = nlp.add_pipe("refreader").model
+    doc = nlp.make_doc(TEXT)
+    (before,) = model.predict([doc])
+    folder = packaged.files("refreader_spacy") / "weights" / PACKAGED["name"]
+    config = Config().from_disk(folder / "config.cfg")["model"]
+    model.attrs[OUTPUT] = b"useless"
+    write_packaged(model, config, tmp_path / "weights" / "small")
+    monkeypatch.setattr(packaged, "files", lambda name: tmp_path)
+    again = build_packaged_reader_v1("small")
+    assert OUTPUT not in again.attrs
+    (after,) = again.predict([doc])
+    for gate in ("update", "overwrite", "salience"):
+        np.testing.assert_allclose(
+            getattr(after, gate), getattr(before, gate), atol=0.02
+        )
+    size = (tmp_path / "weights" / "small" / "model").stat().st_size
+    assert size <= (folder / "model").stat().st_size

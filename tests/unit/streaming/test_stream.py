@@ -1,0 +1,165 @@
+"""One reader of a stream and its events, with gates made by hand."""
+
+import pytest
+from spacy.tokens import Doc
+
+from refreader_spacy.streaming.events import ClusterFinished, LinkMade, MentionStored
+from refreader_spacy.streaming.stream import LATEST, Stream
+
+
+@pytest.fixture
+def pipe(reader_nlp):
+    pipe = reader_nlp.get_pipe("refreader")
+    pipe.threshold = 0.02
+    return pipe
+
+
+def events_of(stream, pieces):
+    return [event for piece in pieces for event in stream.feed(piece)] + stream.close()
+
+
+def of_kind(kind, events):
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_mentions_say_where_they_are_and_what_their_piece_said(pipe):
+    stream = pipe.stream()
+    events = stream.feed("Ann met B", meta={"speaker": 1})
+    events += stream.feed("o. She left.", meta={"speaker": 2})
+    events += stream.close()
+    mentions = [event.mention for event in of_kind(MentionStored, events)]
+    text = "Ann met Bo. She left."
+    assert mentions
+    for mention in mentions:
+        assert text[mention.start_char : mention.end_char] == mention.text
+        assert mention.meta == {"speaker": 1 if mention.start_char < 9 else 2}
+
+
+def test_links_name_mentions_of_one_entity(pipe):
+    links = of_kind(
+        LinkMade,
+        events_of(pipe.stream(), ["Bo told Bo Lee that he was late, and he was."]),
+    )
+    assert links
+    for antecedent, anaphor, probability in links:
+        assert antecedent.entity == anaphor.entity
+        assert antecedent.start < anaphor.start
+        assert 0.02 <= probability <= 1
+
+
+def test_reset_begins_anew(pipe):
+    stream = pipe.stream()
+    first = events_of(stream, ["Bo told Ann Lee he was late."])
+    stream.reset()
+    assert stream.clusters == []
+    assert events_of(stream, ["Bo told Ann Lee he was late."]) == first
+
+
+def test_tokens_spans_and_docs_can_be_mixed_with_text(pipe, reader_nlp):
+    doc = reader_nlp.make_doc("Bo told Ann Lee that he was late.")
+    whole = events_of(pipe.stream(), [doc])
+    words = [token.text for token in doc]
+    mixed = events_of(pipe.stream(), ["Bo to", "ld ", doc[2:4], words[4:6], doc[6:]])
+    places = [
+        [event.mention[1:] for event in of_kind(MentionStored, events)]
+        for events in (mixed, whole)
+    ]
+    assert places[0] == places[1]
+
+
+def test_a_closed_stream_says_so(pipe):
+    stream = pipe.stream()
+    stream.feed("Ann")
+    assert stream.close()
+    assert stream.close() == []
+    with pytest.raises(ValueError, match=r"R252.*reset\(\)"):
+        stream.feed("Bo")
+
+
+def test_an_endless_entity_is_kept_in_part(pipe):
+    """All cells but one are used up, so that everything is one entity."""
+    pipe.threshold = 0.0
+    stream = pipe.stream()
+    for _ in range(30):
+        stream.feed(["she"] * 100)
+    assert all(len(mentions) <= LATEST for mentions in stream._entities.values())
+    assert len(stream._tokens) < 100
+    assert len(stream._known) < 300
+
+
+def test_singletons_are_finished_if_they_are_kept(pipe):
+    pipe.keep_singletons = True
+    finished = of_kind(ClusterFinished, events_of(pipe.stream(), ["Ann left"]))
+    assert finished
+    assert sum(len(event.mentions) for event in finished) == len(
+        of_kind(MentionStored, events_of(pipe.stream(), ["Ann left"]))
+    )
+
+
+def test_an_encoder_that_looks_ahead_has_no_stream(nlp, examples):
+    tok2vec = {
+        "@architectures": "spacy.HashEmbedCNN.v2",
+        "width": 8,
+        "depth": 1,
+        "embed_size": 100,
+        "window_size": 1,
+        "maxout_pieces": 2,
+        "subword_features": False,
+        "pretrained_vectors": None,
+    }
+    model = {
+        "@architectures": "refreader-spacy.RefReader.v1",
+        "tok2vec": tok2vec,
+        "width": 8,
+        "hidden_size": 8,
+    }
+    pipe = nlp.add_pipe("refreader", config={"model": model})
+    nlp.initialize(lambda: examples)
+    assert pipe.lookahead
+    with pytest.raises(ValueError, match=r"R250.*encoder of single tokens"):
+        pipe.stream()
+
+
+def test_an_untrained_pipe_has_no_stream(pipe):
+    pipe.model.attrs["trained"] = False
+    with pytest.raises(ValueError, match="R002"):
+        pipe.stream()
+
+
+def test_text_needs_a_tokenizer_and_tokens_do_not(pipe):
+    stream = Stream(pipe, tokenizer=None)
+    stream.feed(["Ann", "left"])
+    with pytest.raises(ValueError, match=r"R251.*feed Docs or tokens"):
+        stream.feed("Bo left")
+
+
+def test_meta_that_cannot_be_saved_says_so(pipe):
+    stream = pipe.stream()
+    stream.feed("Ann met Bo", meta=object())
+    with pytest.raises(ValueError, match=r"R254.*JSON"):
+        stream.to_bytes()
+
+
+@pytest.mark.parametrize("data", [b"", b"no", b"\x80"])
+def test_other_data_is_no_stream(reader_nlp, data):
+    with pytest.raises(ValueError, match="R255"):
+        Stream.from_bytes(reader_nlp, data)
+
+
+def test_another_pipeline_does_not_take_the_stream(pipe, reader_nlp, nlp):
+    data = pipe.stream().to_bytes()
+    other = pipe.model.layers[-1].shims[0]._model.memory
+    for more_cells in (other.initial_keys, other.initial_values):
+        more_cells.data = more_cells.data.repeat(2, 1)
+    with pytest.raises(ValueError, match="R257"):
+        Stream.from_bytes(reader_nlp, data)
+    reader_nlp.remove_pipe("refreader")
+    with pytest.raises(ValueError, match=r"R256.*'refreader'"):
+        Stream.from_bytes(reader_nlp, data)
+
+
+def test_an_empty_piece_is_no_event(pipe, reader_nlp):
+    stream = pipe.stream()
+    for piece in ("", [], Doc(reader_nlp.vocab)):
+        assert stream.feed(piece) == []
+    assert stream.close() == []
