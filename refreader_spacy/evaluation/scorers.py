@@ -16,7 +16,11 @@ from spacy.training import Example
 from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.corpora.gap import GAP_KEYS, Answer, Gender
 from refreader_spacy.errors import Errors
-from refreader_spacy.evaluation.cluster_metrics import METRICS, cluster_scores, conll_f1
+from refreader_spacy.evaluation.cluster_metrics import (
+    CLUSTER_METRICS,
+    cluster_scores,
+    conll_f1,
+)
 from refreader_spacy.evaluation.gap_metric import Decision, ScoreCard, score_card
 from refreader_spacy.evaluation.thresholds import (
     Sweep,
@@ -35,7 +39,7 @@ GAP_SCORES = (
 )
 CLUSTER_SCORES = (
     "coref_f",
-    *(f"coref_{metric}_{part}" for metric in METRICS for part in "prf"),
+    *(f"coref_{metric}_{part}" for metric in CLUSTER_METRICS for part in "prf"),
 )
 
 
@@ -60,7 +64,7 @@ def make_gap_scorer() -> Scorer:
 
 
 def make_cluster_scorer(spans_prefix: str = "coref_clusters") -> Scorer:
-    """MUC, B-cubed, CEAFe, LEA and CoNLL F1 of the span groups with this prefix."""
+    """The cluster metrics and CoNLL F1 of the span groups with this prefix."""
     return partial(score_clusters, spans_prefix=spans_prefix)
 
 

@@ -2,7 +2,6 @@
 
 import pickle
 import re
-from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,6 @@ from refreader_spacy.corpora.gap import (
     write_system,
 )
 from refreader_spacy.corpora.gap_corpus import gap_example
-from refreader_spacy.evaluation.cluster_metrics import METRICS, cluster_scores, conll_f1
 from refreader_spacy.evaluation.gap_metric import score_system
 from refreader_spacy.evaluation.scorers import (
     GapLinks,
@@ -250,154 +248,6 @@ def test_there_is_nothing_to_score_without_gap_examples():
     scores = make_gap_scorer()([Example(doc, doc.copy())], threshold=0.5)
     assert scores
     assert set(scores.values()) == {None}
-
-
-# Cluster metrics
-
-KEY = [["a", "b", "c"], ["d", "e", "f", "g"]]
-
-
-@pytest.mark.parametrize(
-    ("response", "expected"),
-    [
-        # Everything right.
-        (KEY, {"muc": (1, 1), "b3": (1, 1), "ceafe": (1, 1), "lea": (1, 1)}),
-        # Nothing found.
-        ([], {"muc": (0, 0), "b3": (0, 0), "ceafe": (0, 0), "lea": (0, 0)}),
-        # Key {a,b,c},{d,e,f,g}; response {a,b},{c,d},{f,g,h,i}.
-        # MUC: a-b of 2 links, f-g of 3 are kept: 2/5; 1 + 0 + 1 of 1 + 1 + 3: 2/5.
-        # B3: recall (4/3 + 1/3 + 1/4 + 4/4) / 7 = 5/12; precision
-        #   (4/2 + 1/2 + 1/2 + 4/4) / 8 = 1/2.
-        # CEAFe: {a,b,c}-{a,b} 4/5, {d,e,f,g}-{f,g,h,i} 4/8: 1.3 of 2, and of 3.
-        # LEA: recall (3 * 1/3 + 4 * 1/6) / 7 = 5/21; precision
-        #   (2 * 1/1 + 2 * 0/1 + 4 * 1/6) / 8 = 1/3.
-        (
-            [["a", "b"], ["c", "d"], ["f", "g", "h", "i"]],
-            {
-                "muc": (2 / 5, 2 / 5),
-                "b3": (5 / 12, 1 / 2),
-                "ceafe": (1.3 / 2, 1.3 / 3),
-                "lea": (5 / 21, 1 / 3),
-            },
-        ),
-        # Everything in one cluster of 7.
-        # MUC: 5/5; 5/6. B3: 7/7; (9 + 16) / 7 / 7. CEAFe: the better of 2*3/10 and
-        # 2*4/11: 8/11 of 2, and of 1. LEA: 7/7; 7 * (3 + 6)/21 / 7 = 9/21.
-        (
-            [["a", "b", "c", "d", "e", "f", "g"]],
-            {
-                "muc": (1, 5 / 6),
-                "b3": (1, 25 / 49),
-                "ceafe": (8 / 22, 8 / 11),
-                "lea": (1, 9 / 21),
-            },
-        ),
-        # Seven singletons.
-        # MUC: no links. B3: (3 * 1/3 + 4 * 1/4) / 7; 7/7. CEAFe: 2/4 + 2/5 of 2, and of
-        # 7. LEA: no links, and the key has no singletons.
-        (
-            [["a"], ["b"], ["c"], ["d"], ["e"], ["f"], ["g"]],
-            {"muc": (0, 0), "b3": (2 / 7, 1), "ceafe": (0.45, 0.9 / 7), "lea": (0, 0)},
-        ),
-    ],
-)
-def test_textbook_examples(response, expected):
-    scores = cluster_scores([(KEY, response)])
-    found = {name: (score.recall, score.precision) for name, score in scores.items()}
-    assert found == {name: pytest.approx(value) for name, value in expected.items()}
-
-
-def test_singletons_count_where_both_sides_have_them():
-    """LEA gives a singleton one link, to itself; MUC has nothing to say of it."""
-    scores = cluster_scores([([["a"], ["b", "c"]], [["a"], ["b"], ["c"]])])
-    assert scores["lea"].recall == pytest.approx(1 / 3)
-    assert scores["lea"].precision == pytest.approx(1 / 3)
-    assert scores["muc"].f1 == 0
-
-
-def test_documents_are_added_before_dividing():
-    """MUC recall of 1 of 1 link and of 0 of 3 is 1/4, not 1/2."""
-    documents = [([["a", "b"]], [["a", "b"]]), ([["a", "b", "c", "d"]], [])]
-    assert cluster_scores(documents)["muc"].recall == pytest.approx(1 / 4)
-
-
-def test_a_repeated_mention_counts_once():
-    once = cluster_scores([(KEY, [["a", "b"], ["d"]])])
-    assert cluster_scores([(KEY, [["a", "b", "a"], ["b", "d"], ["a"]])]) == once
-
-
-def test_conll_f1_is_the_mean_of_three():
-    scores = cluster_scores([(KEY, KEY[:1])])
-    mean = np.mean([scores[name].f1 for name in ("muc", "b3", "ceafe")])
-    assert conll_f1(scores) == pytest.approx(mean)
-
-
-def muc_by_hand(key, response):
-    top = bottom = 0
-    for cluster in key:
-        parts = {frozenset(each) & frozenset(cluster) for each in response} - {
-            frozenset()
-        }
-        missing = set(cluster) - {mention for part in parts for mention in part}
-        top += len(cluster) - len(parts) - len(missing)
-        bottom += len(cluster) - 1
-    return top / bottom if bottom else 0
-
-
-def b3_by_hand(key, response):
-    parts = []
-    for cluster in key:
-        for mention in cluster:
-            other = next((each for each in response if mention in each), [])
-            parts.append(len({*cluster} & {*other}) / len(cluster))
-    return sum(parts) / len(parts) if parts else 0
-
-
-def ceafe_by_hand(key, response):
-    small, large = sorted((key, response), key=len)
-    best = max(
-        sum(
-            2 * len({*a} & {*b}) / (len(a) + len(b))
-            for a, b in zip(small, order, strict=True)
-        )
-        for order in permutations(large, len(small))
-    )
-    return best / len(key) if key else 0
-
-
-def lea_by_hand(key, response):
-    def links(cluster):
-        self_link = {frozenset(cluster)} if len(cluster) == 1 else set()
-        return self_link | {frozenset(pair) for pair in combinations(cluster, 2)}
-
-    found = {link for cluster in response for link in links(cluster)}
-    top = sum(len(c) * len(links(c) & found) / len(links(c)) for c in key)
-    return top / sum(map(len, key)) if key else 0
-
-
-BY_HAND = {
-    "muc": muc_by_hand,
-    "b3": b3_by_hand,
-    "ceafe": ceafe_by_hand,
-    "lea": lea_by_hand,
-}
-
-
-@st.composite
-def partitions(draw):
-    """Some of eight mentions, each in one of up to five clusters."""
-    cluster_of = draw(st.dictionaries(st.integers(0, 7), st.integers(0, 4)))
-    numbers = sorted(set(cluster_of.values()))
-    return [[m for m in cluster_of if cluster_of[m] == number] for number in numbers]
-
-
-@pytest.mark.parametrize("name", METRICS)
-@given(key=partitions(), response=partitions())
-@settings(deadline=None)
-def test_cluster_metrics_match_definition(name, key, response):
-    score = cluster_scores([(key, response)])[name]
-    assert score.recall == pytest.approx(BY_HAND[name](key, response))
-    assert score.precision == pytest.approx(BY_HAND[name](response, key))
 
 
 # The cluster scorer
