@@ -11,7 +11,7 @@ def compiled(name: str) -> Extension:
     return Extension(
         f"refreader_spacy.reader.kernels.{name}",
         [f"refreader_spacy/reader/kernels/{name}.pyx"],
-        depends=["refreader_spacy/reader/kernels/kernel.h"],
+        depends=["refreader_spacy/reader/kernels/gru.h"],
         libraries=[] if sys.platform == "win32" else ["m"],
         # Sums may be added up in any order, so that several are at once. For these
         # files alone: linked with it, it would change how the whole process treats
@@ -22,7 +22,7 @@ def compiled(name: str) -> Extension:
     )
 
 
-modules = cythonize([compiled("kernel"), compiled("names")])
+modules = cythonize([compiled("names")])
 for module in modules:
     module.optional = True  # without a compiler, NumPy reads; cythonize forgets it
 setup(ext_modules=modules)

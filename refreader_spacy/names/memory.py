@@ -1,6 +1,6 @@
 """The memory: people in cells, and what each token decides about them.
 
-This is the definition, in plain Python; `fast/names.pyx` is the same, compiled.
+This is the definition, in plain Python; `names.pyx` is the same, compiled.
 
 Shapes: N tokens of all documents, B documents, M memory cells, H hidden size, D size of
 what is judged, S what a token says, W words that a cell remembers.

@@ -32,6 +32,8 @@ IS_MENTION = IS_NAME | IS_PRONOUN | IS_JOINING
 class Weights:
     """The parameters of a network, arranged for reading; made anew for each use."""
 
+    batches = True  # several documents are read side by side
+
     def __init__(
         self,
         parameters: Mapping[str, Array],

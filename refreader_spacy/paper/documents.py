@@ -1,4 +1,4 @@
-"""Documents that are being read, token by token; what they know stays with them.
+"""Documents that are read token by token in NumPy, and their state in between.
 
 Shapes: N tokens, B documents, M memory cells, X input size.
 """
@@ -6,26 +6,17 @@ Shapes: N tokens, B documents, M memory cells, X input size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 import numpy as np
 
-from refreader_spacy.paper.numpy_reader import read_plainly
+from refreader_spacy.paper.numpy_reader import NumpyReader
 from refreader_spacy.paper.weights import State, Weights
 from refreader_spacy.protocol import Array, Reading
 
-if TYPE_CHECKING:
-    from refreader_spacy.reader.kernels.kernel import Kernel as Compiled
-
-Kernel: type[Compiled] | None
-try:
-    from refreader_spacy.reader.kernels.kernel import Kernel
-except ImportError:  # it was installed where nothing compiles
-    Kernel = None
-
 
 class Documents:
-    """What is known of documents so far, and how to go on with them."""
+    """The state of documents after what was read of them, and how to read on."""
 
     def __init__(self, weights: Weights, state: State | None = None) -> None:
         """state (State | None): Where earlier readings stopped; it is not changed.
@@ -34,21 +25,26 @@ class Documents:
         self.weights = weights
         start = weights.start() if state is None else state
         self.state = State(*(field.copy() for field in start))
-        self._kernel = None if Kernel is None else Kernel(weights)
 
     def read(self, vectors: Array, lengths: Sequence[int]) -> Reading:
-        """Go on with each document.
+        """Read on in each document.
 
         vectors (Array): Of all documents' tokens, end to end (N, X).
-        lengths (Sequence[int]): How many are each document's, the longest first (B,).
+        lengths (Sequence[int]): The number of tokens of each document (B,).
         RETURNS: All documents' gates (N, M), end to end.
         """
         gates = np.empty((3, len(vectors), self.weights.n_cells), np.float32)
         if len(vectors):
-            starts = np.cumsum([0, *lengths])
-            tokens = *self.weights.project(vectors), starts, gates
-            if self._kernel is None:
-                read_plainly(self.weights, self.state, *tokens)
-            else:
-                self._kernel.read(*self.state, *tokens)
+            projected, which = self.weights.project(vectors)
+            rows = which.tolist()
+            size = self.weights.hidden_size
+            inputs = list(zip(projected[:, :size], projected[:, size:], strict=True))
+            stops = np.cumsum([0, *lengths]).tolist()
+            with np.errstate(over="ignore"):  # a gate that is closed for good
+                for doc, (start, stop) in enumerate(pairwise(stops)):
+                    state = State(*(field[doc] for field in self.state))
+                    reader = NumpyReader(self.weights, state)
+                    for token in range(start, stop):
+                        gates[:, token] = reader.read(*inputs[rows[token]])
+                    reader.save(state)
         return Reading(*gates)

@@ -1,8 +1,8 @@
 """From Docs to Readings, quickly and in bounded memory: who is read with whom, and how.
 
-The model's own `predict` is the plain way, in torch, and the one a GPU takes. On the
-CPU the reader's weights are lent to a compiled loop (or NumPy), which reads documents
-side by side with others of similar length, and long ones in blocks.
+Documents of similar length are read together by the model's `predict`, in torch. On the
+CPU, one document alone is read by NumPy, which has less to do per token, and a long one
+in blocks.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ def read_group(model: ReaderModel, docs: list[Doc], *, whole: bool) -> list[Read
     """Read documents of similar length, the longest first."""
     weights = weights_of(model)
     if weights is None or not isinstance(model.ops, NumpyOps):
+        return model.predict(docs)
+    if len(docs) > 1 and not weights.batches:
         return model.predict(docs)
     if len(docs) == 1 and len(docs[0]) > BLOCK:
         reading = LongReading(model, weights, docs[0])

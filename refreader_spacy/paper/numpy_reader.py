@@ -1,4 +1,4 @@
-"""Reading in plain NumPy, where the compiled loop is not: one document's tokens.
+"""The reader's step in NumPy: one token of one document.
 
 The equations are those of `reader` and `memory`, written for few calls. The torch
 reader is the definition: a test compares them.
@@ -8,44 +8,18 @@ Shapes: T tokens, M memory cells, H hidden and value size, K key size.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import exp
 
 import numpy as np
 
-from refreader_spacy.paper.weights import Index, State, Weights
+from refreader_spacy.paper.weights import State, Weights
 from refreader_spacy.protocol import Array
 
 # One token's updates, overwrites and saliences, cell by cell
 Gates = tuple[list[float], list[float], list[float]]
 
 
-def read_plainly(
-    weights: Weights,
-    state: State,
-    projected: Array,
-    which: Index,
-    starts: Index,
-    gates: Array,
-) -> None:
-    """Read documents one by one; their state and `gates` are written over.
-
-    projected, which: As `Weights.project` gives them, all documents' end to end.
-    starts: Where each begins, and where the last one ends (B + 1,).
-    gates: Updates, overwrites and saliences (3, N, M).
-    """
-    rows = which.tolist()
-    size = weights.hidden_size
-    inputs = list(zip(projected[:, :size], projected[:, size:], strict=True))
-    with np.errstate(over="ignore"):  # a gate that is closed for good
-        for doc, (start, stop) in enumerate(pairwise(starts.tolist())):
-            pen = Pen(weights, State(*(field[doc] for field in state)))
-            for token in range(start, stop):
-                gates[:, token] = pen.read(*inputs[rows[token]])
-            pen.keep(State(*(field[doc] for field in state)))
-
-
-class Pen:
+class NumpyReader:
     """Reads one document's tokens one by one."""
 
     def __init__(self, weights: Weights, state: State) -> None:
@@ -60,13 +34,13 @@ class Pen:
         self._salience = state.salience.copy()
         # Large arrays are made once: asking the system for memory takes time
         self._pre = np.empty_like(self.hidden)  # (H,)
-        self._said = np.empty_like(weights.heads.bias)
+        self._heads = np.empty_like(weights.heads.bias)
         self._mixed = np.empty_like(self.hidden)  # (H,)
         self._recurrent = np.empty(3 * len(self.hidden), np.float32)  # (3H,)
         self._ask()
 
-    def keep(self, state: State) -> None:
-        """Write what is known after the last token that was read into a state."""
+    def save(self, state: State) -> None:
+        """Copy the state after the last token that was read."""
         known = self.hidden, self.keys, self.values, self._salience
         for field, value in zip(state, known, strict=True):
             field[:] = value
@@ -74,13 +48,13 @@ class Pen:
     def read(self, pre_input: Array, gru_input: Array) -> Gates:
         """Read one token, given the projections of its vector (H,) and (3H,)."""
         w, mixed, recurrent = self.weights, self._mixed, self._recurrent
-        pre, said, shares = self._pre, self._said, self._shares
+        pre, heads, shares = self._pre, self._heads, self._shares
         np.dot(w.pre_hidden, self.hidden, pre)
         np.add(pre, pre_input, pre)
         np.tanh(pre, pre)
-        np.dot(w.heads.weight, pre, said)
-        np.add(said, w.heads.bias, said)
-        opened = said[:3]
+        np.dot(w.heads.weight, pre, heads)
+        np.add(heads, w.heads.bias, heads)
+        opened = heads[:3]
         np.exp(opened, opened)
         np.add(opened, 1, opened)
         entity, reference, use = [1 / x for x in opened.tolist()]
@@ -110,7 +84,7 @@ class Pen:
     def _remember(self, entity: float, reference: float) -> Gates:
         """Let the token update and overwrite the cells."""
         w, salience = self.weights, self.salience
-        query = np.tanh(self._said[3 : 3 + w.key_size])
+        query = np.tanh(self._heads[3 : 3 + w.key_size])
         asked = np.dot(self._questions, query).tolist()
         scores = [score + bias for score, bias in zip(asked, self._biases, strict=True)]
         highest = max(0.0, *scores)
@@ -142,7 +116,7 @@ class Pen:
         place (int): The cell that is overwritten, by how much remains.
         """
         w = self.weights
-        key = np.tanh(self._said[3 + w.key_size :])  # (K,)
+        key = np.tanh(self._heads[3 + w.key_size :])  # (K,)
         key += np.tanh(w.key(key))
         value = np.tanh(w.value(self._pre))  # (H,)
         updated = [cell for cell, gate in enumerate(update) if gate >= w.tolerance]

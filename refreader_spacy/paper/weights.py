@@ -1,4 +1,4 @@
-"""A reader's weights, arranged for reading on the CPU, compiled or in NumPy.
+"""A reader's weights, arranged for reading in NumPy.
 
 Sigmoids are hardly taken: what is multiplied by 1 / (1 + exp(-x)) can be divided
 by 1 + exp(-x) instead, and what x is made of is negated beforehand.
@@ -72,6 +72,8 @@ class Weights:
     The large ones are not copied, so this is made anew for each use, and weights that
     training has changed since can't be used.
     """
+
+    batches = False  # several documents are faster in torch
 
     def __init__(
         self,

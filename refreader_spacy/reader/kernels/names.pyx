@@ -9,7 +9,7 @@ from libc.math cimport exp, exp2, log1p, tanhf
 from libc.string cimport memcpy, memset
 
 
-cdef extern from "kernel.h" nogil:
+cdef extern from "gru.h" nogil:
     ctypedef struct Layer:
         const float* weight
         const float* bias

@@ -1,13 +1,12 @@
-"""Reading, compiled and in NumPy: the torch reader is the oracle."""
+"""Reading in NumPy: the torch reader is the oracle."""
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refreader_spacy.paper import documents
 from refreader_spacy.paper.documents import Documents
 from refreader_spacy.paper.links import link_probabilities
 from refreader_spacy.paper.reader import Reader
@@ -66,28 +65,11 @@ def texts(draw, at_most=20):
     return [draw(arrays(np.float32, (n, WIDTH), elements=NUMBERS)) for n in lengths]
 
 
-ANY_TEXTS = settings(
-    deadline=None,
-    max_examples=50,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+ANY_TEXTS = settings(deadline=None, max_examples=50)
+# No tolerance that a gate can hit exactly, as 0.5 = sigmoid(0): rounding would decide
 READERS = st.sampled_from(
-    [make_reader(t, s) for t in (0.0, 0.1, 0.5) for s in (1.0, 3.0)]
+    [make_reader(t, s) for t in (0.0, 0.1, 0.4) for s in (1.0, 3.0)]
 )
-
-
-WAYS = pytest.mark.parametrize("kernel", [documents.Kernel, None], ids=["C", "NumPy"])
-
-
-@pytest.fixture(autouse=True)
-def reading_in_this_way(request, monkeypatch):
-    if "kernel" in request.fixturenames:
-        monkeypatch.setattr(documents, "Kernel", request.getfixturevalue("kernel"))
-
-
-def test_the_loop_is_compiled():
-    """Where tests run, a compiler is expected; elsewhere NumPy does."""
-    assert documents.Kernel is not None
 
 
 def assert_read_as_in_torch(reader, docs):
@@ -103,15 +85,13 @@ def assert_read_as_in_torch(reader, docs):
                 np.testing.assert_allclose(part, expected, atol=2e-6)
 
 
-@WAYS
 @ANY_TEXTS
 @given(READERS, texts())
-def test_documents_read_as_in_torch(kernel, reader, docs):
+def test_documents_read_as_in_torch(reader, docs):
     assert_read_as_in_torch(reader, docs)
 
 
-@WAYS
-def test_any_number_of_documents_reads_as_in_torch(kernel):
+def test_any_number_of_documents_reads_as_in_torch():
     """More than are read side by side, and ever fewer towards the longest's end."""
     random = np.random.default_rng(0)
     shapes = [(n, WIDTH) for n in random.integers(0, 12, size=110)]
@@ -119,10 +99,9 @@ def test_any_number_of_documents_reads_as_in_torch(kernel):
     assert_read_as_in_torch(make_reader(tolerance=0.1), docs)
 
 
-@WAYS
 @ANY_TEXTS
 @given(READERS, texts(at_most=1), st.data())
-def test_reading_goes_on_where_it_stopped(kernel, reader, docs, data):
+def test_reading_goes_on_where_it_stopped(reader, docs, data):
     (vectors,) = docs
     cut = data.draw(st.integers(0, len(vectors)))
     weights = weights_of(reader)
@@ -139,9 +118,8 @@ def test_reading_goes_on_where_it_stopped(kernel, reader, docs, data):
         np.testing.assert_array_equal(field, again)
 
 
-@WAYS
 @pytest.mark.parametrize("seed", range(5))
-def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(kernel, seed):
+def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(seed):
     """Weights with which many tokens write and many hardly do."""
     reader = make_reader()
     vectors = np.random.default_rng(seed).normal(size=(80, WIDTH)).astype(np.float32)
@@ -158,9 +136,8 @@ def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(kernel, seed):
     torch.testing.assert_close(*psi, atol=1e-4, rtol=0)
 
 
-@WAYS
 @pytest.mark.parametrize("scale", [1e3, 1e6])
-def test_saturated_gates_are_never_nan(kernel, scale):
+def test_saturated_gates_are_never_nan(scale):
     reader = make_reader(scale=scale)
     vectors = np.random.default_rng(0).normal(size=(20, WIDTH)).astype(np.float32)
     assert np.isfinite(gates_of(read(weights_of(reader), vectors))).all()
