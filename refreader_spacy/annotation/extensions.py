@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import srsly
-from catalogue import Registry  # type: ignore[import-untyped]
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from refreader_spacy.annotation.index import (
@@ -161,44 +159,3 @@ def register_extensions() -> None:
     for owner, name, getter in EXTENSIONS:
         if not owner.has_extension(name):
             owner.set_extension(name, getter=getter)
-    keep_encoders()
-
-
-def keep_encoders() -> None:
-    """Spare `Doc.to_bytes` a search for encoders with each span group.
-
-    Whenever srsly packs or unpacks anything, it asks for encoders that packages may
-    have registered, which takes longer than all else and is most of the work of the
-    main process in `nlp.pipe(n_process=2)`: installed packages are searched, and then
-    all functions that anybody registered for anything. What was found once is kept,
-    until another encoder is registered.
-    """
-    for registry in (srsly.msgpack_encoders, srsly.msgpack_decoders):
-        if not isinstance(registry, KeptRegistry):
-            for name, encoder in registry.get_all().items():
-                registry.register(name, func=encoder)
-            registry.entry_points = False
-            registry.__class__ = KeptRegistry
-
-
-class KeptRegistry(Registry):
-    """A registry that knows what it has."""
-
-    kept: dict[str, Any] | None = None
-
-    def register(self, name: str, *, func: Any = None) -> Any:
-        """Register a function, also one that is decorated later."""
-        self.kept = None
-        if func is not None:
-            return super().register(name, func=func)
-
-        def decorated(func: Any) -> Any:
-            return self.register(name, func=func)
-
-        return decorated
-
-    def get_all(self) -> dict[str, Any]:
-        """All functions by name."""
-        if self.kept is None:
-            self.kept = super().get_all()
-        return self.kept

@@ -31,6 +31,7 @@
 #define UNROLL _Pragma("GCC unroll 8")
 #define LANES 8
 typedef float Lanes __attribute__((vector_size(32), aligned(4), may_alias));
+#define NO_LANES {0}
 #else
 #if defined(_MSC_VER)
 #define RESTRICT __restrict
@@ -41,6 +42,7 @@ typedef float Lanes __attribute__((vector_size(32), aligned(4), may_alias));
 #define UNROLL
 #define LANES 1
 typedef float Lanes;
+#define NO_LANES 0
 #endif
 
 /* What one product works on: its sums stay in the processor's registers. */
@@ -97,7 +99,7 @@ PART void product(Layer layer, ptrdiff_t n_out, ptrdiff_t n_in, const float *RES
 PART void block(const float *RESTRICT panel, int n_rows, ptrdiff_t n_in,
                 const float *RESTRICT x, ptrdiff_t n_out, float *RESTRICT y,
                 ptrdiff_t stride) {
-  Lanes sums[ROWS][PANEL / LANES] = {{{0}}};
+  Lanes sums[ROWS][PANEL / LANES] = {{NO_LANES}};
   for (ptrdiff_t i = 0; i < n_in; i++) {
     const Lanes *weights = (const Lanes *)(panel + i * PANEL);
     UNROLL for (int r = 0; r < n_rows; r++) {
