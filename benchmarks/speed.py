@@ -33,7 +33,7 @@ from spacy.tokens import Doc
 
 from benchmarks.report import report
 from refreader_spacy.cli.annotate import in_batches, pipeline, read_to_lines
-from refreader_spacy.cli.spread import spread
+from refreader_spacy.cli.processes import map_in_processes
 from refreader_spacy.cli.texts import GivenText
 from refreader_spacy.component import RefReader
 from refreader_spacy.decoding.decoder import Cluster, decode
@@ -151,7 +151,7 @@ def two_processes(nlp: Language, texts: list[str]) -> dict[str, float]:
     read, prepare = partial(read_to_lines, None), partial(pipeline, None)
     lines = {
         n: rate(
-            spread(read, in_batches(iter(given), BATCH), n, prepare=prepare),
+            map_in_processes(read, in_batches(iter(given), BATCH), n, prepare=prepare),
             n_warm=n,
             n_texts=BATCH,
         )

@@ -19,11 +19,11 @@ from spacy.tokens import Doc, DocBin
 
 from refreader_spacy.annotation.record import record
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
+from refreader_spacy.cli.processes import map_in_processes
 from refreader_spacy.cli.records import Done, done_so_far, line
-from refreader_spacy.cli.spread import spread
 from refreader_spacy.cli.texts import STDIN, GivenText, Unit, given_texts
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 
 SUFFIXES = (".jsonl", ".spacy")
 NOTHING = Done(0, 0, {})
@@ -96,7 +96,7 @@ def annotate(
     pipeline.cache_clear()
     find_reader(pipeline(model))  # once here: what is wrong with it is said at once
     batches = in_batches(texts, batch_size)
-    found = spread(read, batches, n_process, prepare=partial(pipeline, model))
+    found = map_in_processes(read, batches, n_process, prepare=partial(pipeline, model))
     watched = progress(found, inputs, hidden=output is None and sys.stdout.isatty())
     if docbin:
         write_docbin(watched, docbin)
@@ -192,7 +192,7 @@ def write_docbin(batches: Iterable[bytes], path: Path) -> None:
     docbin = DocBin(store_user_data=True)
     for data in batches:
         docbin.merge(DocBin(store_user_data=True).from_bytes(data))
-    with whole(path) as draft:
+    with atomic_write(path) as draft:
         docbin.to_disk(draft)
 
 

@@ -13,12 +13,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from refreader_spacy.cli.pipeline import progress
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.corpora.gap import read_gap, write_system
 from refreader_spacy.errors import Errors
 from refreader_spacy.evaluation.baselines import Rule, rule_answer
 from refreader_spacy.evaluation.gap_metric import score_system
 from refreader_spacy.evaluation.scorers import card_scores
+from refreader_spacy.files import atomic_write
 
 ROWS = {
     Rule.EVERYTHING_TRUE: "everything TRUE",
@@ -72,10 +72,10 @@ def baseline(
     card = score_system(rows, answers)
     typer.echo(card)
     if output:
-        with whole(output) as draft:
+        with atomic_write(output) as draft:
             write_system(draft, answers)
     if metrics:
-        with whole(metrics) as draft:
+        with atomic_write(metrics) as draft:
             srsly.write_json(draft, {**result, "scores": card_scores(card)})
 
 

@@ -10,9 +10,9 @@ import typer
 from spacy.tokens import DocBin
 
 from refreader_spacy.cli.pipeline import progress
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.corpora.conll2012 import conll_doc, cut, read_conll
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 
 SUFFIX = "conll"  # also .v4_gold_conll and the like
 
@@ -55,7 +55,7 @@ def convert(
                 doc = conll_doc(nlp, sentences, longest)
                 n_mentions += sum(len(group) for group in doc.spans.values())
                 docs.add(doc)
-    with whole(output) as draft:
+    with atomic_write(output) as draft:
         docs.to_disk(draft)
     typer.echo(
         f"{n_documents} documents of {len(files)} files with {n_mentions} mentions: "

@@ -14,10 +14,10 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.vectors import Vectors
 
-from refreader_spacy.corpora.assets import copy_whole, whole
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples, paired
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write, copy_atomically
 
 SPLITS = {"train": "development", "dev": "validation", "test": "test"}
 ASSETS, OUTPUT = Path("assets"), Path("corpus")
@@ -48,21 +48,21 @@ def corpus() -> None:
             rows = ASSETS / "demo" / "demo-development.tsv"
             splits["train"].merge(gold_docs(nlp, rows))
     for split, docs in splits.items():
-        with whole(OUTPUT / f"{split}.spacy") as draft:
+        with atomic_write(OUTPUT / f"{split}.spacy") as draft:
             docs.to_disk(draft)
         typer.echo(f"{OUTPUT / split}.spacy: {len(docs)} documents")
     if name == "gap":
-        copy_whole(VECTORS, OUTPUT / "vectors")
+        copy_atomically(VECTORS, OUTPUT / "vectors")
         typer.echo(f"This corpus is GAP, with the word vectors of {VECTORS}.")
     else:
         add_demo_vectors(nlp)
-        with whole(OUTPUT / "vectors") as draft:
+        with atomic_write(OUTPUT / "vectors") as draft:
             nlp.to_disk(draft)
         typer.echo(
             "This corpus is the DEMO, with random word vectors, because GAP is not in "
             f"{ASSETS / 'gap'}. It shows that the road works; its scores mean nothing."
         )
-    with whole(OUTPUT / "source.json") as draft:
+    with atomic_write(OUTPUT / "source.json") as draft:
         draft.write_text(json.dumps({"corpus": name}) + "\n")
 
 

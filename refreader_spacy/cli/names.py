@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.corpora.biographies import given_names, read_articles
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 from refreader_spacy.lang.en.words import words
 
 LEAST, CLEAR = 3, 10  # bearers, and how many times those of the other gender
@@ -51,7 +51,7 @@ def names(
         )
         for pronoun, gender in (("he", "M"), ("she", "F"))
     }
-    with whole(output) as draft:
+    with atomic_write(output) as draft:
         text = json.dumps(listed, ensure_ascii=False, indent=1)
         draft.write_text(text + "\n", "utf8")
     counts = {pronoun: len(text.split()) for pronoun, text in listed.items()}

@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from refreader_spacy.cli.pipeline import progress
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.wikipedia import MediaWiki, Page, PageCache, wiki_pages
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 
 WIKIPEDIA = "https://en.wikipedia.org/w/api.php"
 SUFFIXES = (".txt", ".txt.xz")
@@ -79,7 +79,7 @@ def pages(
     articles = {page.title: page for page in found if page.paragraphs}
     if not articles:
         raise ValueError(Errors.R344.format(n=len(found), api=api, cache=kept))
-    with whole(output) as draft:
+    with atomic_write(output) as draft:
         write_articles(draft, articles.values(), compressed=output.suffix == ".xz")
     typer.echo(report(found, articles.values()))
     typer.echo(f"written to {output}")

@@ -11,8 +11,8 @@ from spacy.tokens import Doc
 
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.texts import STDIN, utf8
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 from refreader_spacy.pictures import Style
 from refreader_spacy.pictures import render as rendered
 from refreader_spacy.pictures.png import png
@@ -73,5 +73,5 @@ def write_picture(doc: Doc, style: Style, path: Path) -> None:
     """Write a picture in the format that the path ends with."""
     image = rendered(doc, style, form="page" if path.suffix == ".html" else "svg")
     data = png(image) if path.suffix == ".png" else image.encode("utf8")
-    with whole(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_bytes(data)

@@ -13,7 +13,6 @@ import typer
 from spacy.tokens import DocBin
 
 from refreader_spacy.cli.pipeline import progress
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.corpora.biographies import (
     Silver,
     given_names,
@@ -22,6 +21,7 @@ from refreader_spacy.corpora.biographies import (
     silver_examples,
 )
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 
 LOOKED_AT = 3  # examples that are printed
 
@@ -52,7 +52,7 @@ def silver(
     docs = DocBin()
     for example in examples:
         docs.add(silver_doc(nlp, example))
-    with whole(output) as draft:
+    with atomic_write(output) as draft:
         docs.to_disk(draft)
     typer.echo(report(examples))
     typer.echo(f"written to {output}")

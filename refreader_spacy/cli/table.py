@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import srsly
 import typer
 
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 
 START, END = "<!-- table:start -->", "<!-- table:end -->"
 HEADER = (
@@ -62,7 +62,7 @@ def table(
     old = readme.read_text("utf8")
     if START not in old or END not in old:
         raise ValueError(Errors.R011.format(path=readme, start=START, end=END))
-    with whole(readme) as draft:
+    with atomic_write(readme) as draft:
         block = f"{START}\n{text}\n{END}"
         new = re.sub(f"{START}.*?{END}", lambda _: block, old, flags=re.DOTALL)
         draft.write_text(new, "utf8")
@@ -88,10 +88,15 @@ def our_cells(runs: Sequence[dict[str, float]]) -> tuple[str, ...]:
     masculine, feminine, overall = ([run[key] for run in runs] for key in SCORES)
     ratios = [bias for run in runs if (bias := run.get("gap_bias")) is not None]
     ratio = f"{mean(ratios):.2f}" if ratios else ""
-    return spread(masculine), spread(feminine), ratio, f"**{spread(overall)}**"
+    return (
+        percentages(masculine),
+        percentages(feminine),
+        ratio,
+        f"**{percentages(overall)}**",
+    )
 
 
-def spread(fractions: Sequence[float]) -> str:
+def percentages(fractions: Sequence[float]) -> str:
     """Mean ± standard deviation, in percent."""
     percent = [100 * fraction for fraction in fractions]
     deviation = f" ± {stdev(percent):.1f}" if len(percent) > 1 else ""

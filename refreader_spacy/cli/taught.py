@@ -19,9 +19,9 @@ from spacy.training import Example
 
 from refreader_spacy.cli.pipeline import find_reader, load_pipeline, progress
 from refreader_spacy.cli.seeds import is_newer
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.corpora.biographies import given_names, read_articles
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 from refreader_spacy.names.says import LATEST_NAME
 from refreader_spacy.training.lesson import decisions_of
 from refreader_spacy.training.shares import read_shares
@@ -78,13 +78,13 @@ def taught(
         for number, some in enumerate(chunks):
             part = parts / f"{what}-{who:x}-{seed}-{number}-{len(some)}.spacy"
             if not is_newer(part, [articles]):
-                with whole(part) as draft:
+                with atomic_write(part) as draft:
                     DocBin(docs=teach(better, some)).to_disk(draft)
             yield from DocBin().from_disk(part).get_docs(nlp.vocab)
 
     made = list(progress(labelled(found, "windows"), "Examples", limit))
     beside = list(labelled(given, "beside"))
-    with whole(output) as draft:
+    with atomic_write(output) as draft:
         DocBin(docs=[*made, *beside]).to_disk(draft)
     shutil.rmtree(parts, ignore_errors=True)
     typer.echo(report(made))

@@ -13,9 +13,9 @@ from spacy.training import Example
 from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.cli.pipeline import annotate, find_reader, progress, read_examples
 from refreader_spacy.component import RefReader
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
 from refreader_spacy.evaluation.scorers import gap_probabilities, steady_threshold
+from refreader_spacy.files import atomic_write
 
 CANDIDATES = np.geomspace(0.005, 0.9, 25)  # for clusters, which need a decoding each
 
@@ -48,7 +48,7 @@ def threshold(
         best, f1 = best_for_clusters(reader, examples)
         metric = "CoNLL F1"
     override = {"components": {reader.name: {"threshold": best}}}
-    with whole(output or model) as draft:
+    with atomic_write(output or model) as draft:
         spacy.load(model, config=override).to_disk(draft)
     typer.echo(f"threshold {best:.4f}, with {metric} {100 * f1:.1f} on {gold}")
 

@@ -9,7 +9,7 @@ import spacy
 import typer
 
 from refreader_spacy.cli.pipeline import find_reader
-from refreader_spacy.corpora.assets import whole
+from refreader_spacy.files import atomic_write
 from refreader_spacy.reader.packaged import write_packaged
 
 
@@ -27,7 +27,7 @@ def weights(
     nlp = spacy.load(model)
     reader = find_reader(nlp)
     config = nlp.config.interpolate()["components"][reader.name]["model"]
-    with whole(output) as draft:
+    with atomic_write(output) as draft:
         write_packaged(reader.model, config, draft)
     size = sum(file.stat().st_size for file in output.iterdir())
     typer.echo(f"{output}: {size / 1e6:.1f} MB, threshold {reader.threshold:.4f}")

@@ -1,16 +1,15 @@
-"""Files of the project that come to their place whole and checked, or not at all."""
+"""Files that project.yml names: copied and checked, or left as they are."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from weasel.util import get_checksum  # type: ignore[import-untyped]
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write, copy_atomically
+
+whole = atomic_write  # until the last caller uses the new name
 
 
 def place_asset(source: Path, dest: Path, checksum: str | None) -> bool:
@@ -23,7 +22,7 @@ def place_asset(source: Path, dest: Path, checksum: str | None) -> bool:
     if dest.exists() and get_checksum(dest) == expected:
         return False
     check_asset(source, expected)
-    copy_whole(source, dest)
+    copy_atomically(source, dest)
     return True
 
 
@@ -32,29 +31,3 @@ def check_asset(path: Path, checksum: str) -> None:
     found = get_checksum(path)
     if found != checksum:
         raise ValueError(Errors.R180.format(path=path, expected=checksum, found=found))
-
-
-def copy_whole(source: Path, dest: Path) -> None:
-    """Copy a file or folder; its content only, as the source may be read-only."""
-    with whole(dest) as draft:
-        if source.is_dir():
-            draft.mkdir()
-            files = [file for file in source.rglob("*") if file.is_file()]
-        else:
-            files = [source]
-        for file in files:
-            target = draft / file.relative_to(source)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
-
-
-@contextmanager
-def whole(dest: Path) -> Iterator[Path]:
-    """A path to write to: it becomes `dest` if all goes well, and vanishes if not."""
-    dest.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=dest.parent, prefix=f".{dest.name}-") as folder:
-        draft = Path(folder, "new")
-        yield draft
-        if dest.is_dir():  # a folder can't be replaced by a rename
-            dest.rename(Path(folder, "old"))
-        draft.replace(dest)

@@ -19,7 +19,12 @@ from refreader_spacy.component import RefReader
 from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
 from refreader_spacy.lang.en.words import token_kinds
-from refreader_spacy.page.telling import Holders, Json, grouped, told
+from refreader_spacy.page.payload import (
+    CellContents,
+    Json,
+    clusters_payload,
+    text_payload,
+)
 from refreader_spacy.paper.inference import ReaderModel
 from refreader_spacy.protocol import Reading
 from refreader_spacy.streaming.stream import Stream
@@ -74,14 +79,14 @@ class Library:
         threshold = self.reader.threshold if threshold is None else threshold
         yield Message("start", {"cells": self.n_cells, "threshold": threshold})
         stream = self._stream(threshold)
-        holders = Holders(self.n_cells)
+        contents = CellContents(self.n_cells)
         seen: list[tuple[Doc, Reading]] = []
         stream.watch = lambda doc, reading: seen.append((doc, reading))
         for piece in [*pieces(text), None]:
-            n_told = len(seen)
+            n_sent = len(seen)
             with self._turn:
                 events = stream.close() if piece is None else stream.feed(piece)
-            yield Message("read", told(seen[n_told:], events, holders))
+            yield Message("read", text_payload(seen[n_sent:], events, contents))
         name = hashlib.sha256(text.encode()).hexdigest()
         with self._turn:
             self._keep(name, seen)
@@ -106,7 +111,7 @@ class Library:
         return {
             "name": name,
             "threshold": threshold,
-            **grouped(clusters, doc),
+            **clusters_payload(clusters, doc),
             "record": record("page", doc),
         }
 

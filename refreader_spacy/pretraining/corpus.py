@@ -18,8 +18,8 @@ from spacy.attrs import ORTH
 from spacy.language import Language
 from spacy.vocab import Vocab
 
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 from refreader_spacy.pretraining.texts import Article, read_articles
 
 Index = NDArray[np.int64]
@@ -81,7 +81,7 @@ class PlainText:
         meta = self._meta(nlp)
         made = self.cache / "meta.json"
         if not made.is_file() or srsly.read_json(made) != meta:
-            with whole(self.cache) as draft:
+            with atomic_write(self.cache) as draft:
                 draft.mkdir()
                 _write(read_articles(self.path, nlp), nlp.vocab, draft)
                 srsly.write_json(draft / "meta.json", meta)

@@ -25,8 +25,8 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Optimizer, fix_random_seed
 from torch import nn
 
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
 from refreader_spacy.pretraining.blocks import Block, Cutter, passes
 from refreader_spacy.pretraining.corpus import Corpus, Index, PlainText
 from refreader_spacy.pretraining.language_model import (
@@ -282,14 +282,14 @@ class Run:
             }
         )
         self.loss, self.n_lost = 0.0, 0
-        with whole(self.output / LOG) as draft:
+        with atomic_write(self.output / LOG) as draft:
             srsly.write_jsonl(draft, self.log)
 
     def _save_best(self) -> None:
         """A pipeline; the model in it is what [initialize] init_tok2vec takes."""
         write_output(self.model, self.vocabulary, self.language_model.output)
         self.model.attrs["trained"] = True
-        with whole(self.output / BEST) as draft:
+        with atomic_write(self.output / BEST) as draft:
             self.nlp.to_disk(draft)
 
     def save(self) -> None:
@@ -306,7 +306,7 @@ class Run:
             "streams": flat(self.streams.state),
             "random": torch.get_rng_state(),
         }
-        with whole(self.output / CHECKPOINT) as draft:
+        with atomic_write(self.output / CHECKPOINT) as draft:
             torch.save(held, draft)
 
     def load(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from spacy.tokens import Doc
 
-from refreader_spacy.corpora.assets import whole
+from refreader_spacy.files import atomic_write
 from refreader_spacy.protocol import Array
 
 
@@ -34,7 +34,7 @@ class Store:
 
     def write(self, doc: Doc, vectors: Array) -> None:
         """Keep a Doc's vectors, at half precision."""
-        with whole(self._path(doc)) as draft, draft.open("wb") as file:
+        with atomic_write(self._path(doc)) as draft, draft.open("wb") as file:
             np.save(file, vectors.astype(np.float16))
 
     def _path(self, doc: Doc) -> Path:

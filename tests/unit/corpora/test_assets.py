@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 from weasel.util import get_checksum
 
-from refreader_spacy.corpora.assets import check_asset, copy_whole, place_asset, whole
+from refreader_spacy.corpora.assets import check_asset, place_asset
+from refreader_spacy.files import copy_atomically
 
 WRONG = "0" * 32
 
@@ -18,12 +19,6 @@ def source(tmp_path: Path) -> Path:
 
 def content(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
-
-
-def write_half(dest: Path) -> None:
-    with whole(dest) as draft:
-        draft.write_text("Ada m")
-        raise RuntimeError("only half was written")
 
 
 def test_an_asset_is_copied_once(source: Path, tmp_path: Path) -> None:
@@ -48,7 +43,7 @@ def test_a_wrong_checksum_says_what_to_do_and_changes_nothing(
     source: Path, tmp_path: Path
 ) -> None:
     dest = tmp_path / "assets" / "rows.tsv"
-    copy_whole(source, dest)
+    copy_atomically(source, dest)
     source.write_text("Cy met Di.")
     found = get_checksum(source)
     with pytest.raises(ValueError, match=rf"R180.*{WRONG}.*{found}.*fetch it") as error:
@@ -76,25 +71,3 @@ def test_a_folder_is_copied_with_all_below_it(source: Path, tmp_path: Path) -> N
     assert content(dest) == ["rows.tsv", "vocab", "vocab/keys"]
     assert dest.stat().st_mode & 0o200, "the copy of a read-only folder can be changed"
     assert not place_asset(source.parent, dest, None)
-
-
-def test_a_new_folder_takes_the_place_of_the_old_one(
-    source: Path, tmp_path: Path
-) -> None:
-    dest = tmp_path / "vectors"
-    dest.mkdir()
-    (dest / "old").touch()
-    copy_whole(source.parent, dest)
-    assert content(dest) == ["rows.tsv"]
-
-
-@pytest.mark.parametrize("earlier", ["Ada met Bo.", None])
-def test_nothing_is_written_half(tmp_path: Path, earlier: str | None) -> None:
-    dest = tmp_path / "metrics" / "scores.json"
-    if earlier:
-        dest.parent.mkdir()
-        dest.write_text(earlier)
-    with pytest.raises(RuntimeError, match="half"):
-        write_half(dest)
-    assert content(dest.parent) == (["scores.json"] if earlier else [])
-    assert not earlier or dest.read_text() == earlier

@@ -15,7 +15,7 @@ from spacy.language import Language
 from refreader_spacy.page import library as library_module
 from refreader_spacy.page.app import STATIC, page_app
 from refreader_spacy.page.library import Library
-from refreader_spacy.page.telling import Holders
+from refreader_spacy.page.payload import CellContents
 from refreader_spacy.pictures.markup import GLOWS, HUES
 from refreader_spacy.protocol import Reading
 
@@ -226,12 +226,12 @@ def readings(draw):
 def test_a_cell_holds_the_token_with_the_largest_share(reading, cut):
     """The share is what a token wrote, times what each later token left."""
     n_tokens, n_cells = reading.update.shape
-    holders = Holders(n_cells)
+    contents = CellContents(n_cells)
     parts = [
         Reading(reading.update[part], reading.overwrite[part], reading.salience[part])
         for part in (slice(0, cut), slice(cut, None))
     ]
-    found = np.concatenate([holders.read(part) for part in parts])
+    found = np.concatenate([contents.read(part) for part in parts])
     for last in range(n_tokens):
         for cell in range(n_cells):
             shares = [

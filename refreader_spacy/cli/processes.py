@@ -1,4 +1,4 @@
-"""Work that is done piece by piece, in this process or in several."""
+"""Mapping a function over pieces of work, in this process or in several."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Result = TypeVar("Result")
 AHEAD = 3  # pieces a process has or waits for: more would only fill the memory
 
 
-def spread(
+def map_in_processes(
     work: Callable[[Piece], Result],
     pieces: Iterable[Piece],
     n_process: int,
     prepare: Callable[[], object],
 ) -> Iterator[Result]:
-    """What comes of each piece, in order.
+    """The result for each piece, in order.
 
     Only pieces and results go from process to process, so they should be small and the
     work large.

@@ -27,7 +27,7 @@ DIGITS = 4  # of gates and probabilities
 Json = dict[str, Any]
 
 
-class Holders:
+class CellContents:
     """Which token each cell holds: the one with the largest share of what is in it.
 
     A token's share is what it wrote there, times what every later token left.
@@ -54,8 +54,8 @@ class Holders:
         return held
 
 
-def told(
-    seen: Iterable[tuple[Doc, Reading]], events: Iterable[Event], holders: Holders
+def text_payload(
+    seen: Iterable[tuple[Doc, Reading]], events: Iterable[Event], contents: CellContents
 ) -> Json:
     """A piece of text: its tokens, the cells after each, and what was decided."""
     parts = list(seen)
@@ -66,7 +66,7 @@ def told(
         "overwrite": flat([reading.overwrite for reading in readings]),
         "salience": flat([reading.salience for reading in readings]),
         "holds": [
-            token for r in readings for token in holders.read(r).ravel().tolist()
+            token for r in readings for token in contents.read(r).ravel().tolist()
         ],
         **decided(events),
     }
@@ -97,7 +97,7 @@ def decided(events: Iterable[Event]) -> Json:
     return {"mentions": mentions, "links": links, "forgotten": forgotten}
 
 
-def grouped(clusters: Sequence[Cluster], doc: Doc) -> Json:
+def clusters_payload(clusters: Sequence[Cluster], doc: Doc) -> Json:
     """The same of a whole text, in text order, and what to call its entities."""
     mentions = [list(mention) for cluster in clusters for mention in cluster.mentions]
     links = [

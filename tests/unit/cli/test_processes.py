@@ -7,7 +7,7 @@ from itertools import count, islice
 
 import pytest
 
-from refreader_spacy.cli.spread import AHEAD, spread
+from refreader_spacy.cli.processes import AHEAD, map_in_processes
 
 prepared: list[int] = []
 
@@ -32,14 +32,14 @@ def fail(number: int) -> int:
 
 @pytest.mark.parametrize("n_process", [1, 2, 3])
 def test_results_come_in_order_from_prepared_processes(n_process):
-    found = spread(square, range(50), n_process, prepare)
+    found = map_in_processes(square, range(50), n_process, prepare)
     assert list(found) == [(n**2, True) for n in range(50)]
 
 
 @pytest.mark.parametrize("n_process", [1, 2])
 def test_no_more_is_taken_in_than_is_needed(n_process):
     taken = count()
-    results = spread(square, taken, n_process, prepare)
+    results = map_in_processes(square, taken, n_process, prepare)
     assert len(list(islice(results, 10))) == 10
     results.close()
     assert next(taken) <= 10 + AHEAD * n_process
@@ -47,11 +47,11 @@ def test_no_more_is_taken_in_than_is_needed(n_process):
 
 def test_what_goes_wrong_elsewhere_is_said_here():
     with pytest.raises(ValueError, match="no 0"):
-        list(spread(fail, range(3), 2, prepare))
+        list(map_in_processes(fail, range(3), 2, prepare))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
 def test_a_killed_process_is_a_clear_error():
-    results = spread(partial(die), range(50), 2, prepare)
+    results = map_in_processes(partial(die), range(50), 2, prepare)
     with pytest.raises(ChildProcessError, match=r"R233.*--resume"):
         list(results)
