@@ -118,6 +118,16 @@ class Errors(metaclass=ErrorsWithCodes):
         "the text {found!r}. Use a tokenizer that keeps the text as it is, as spaCy's "
         "do."
     )
+    R112 = (
+        "Gold and predicted clusters can be compared only over the same text, but gold "
+        "begins with {key!r} ({n_key} characters without white space) and the other "
+        "with {response!r} ({n_response}). Give both for the same documents, in the "
+        "same order."
+    )
+    R113 = (
+        "{key} has {n_key} documents and {response} has {n_response}. Give both for "
+        "the same documents, in the same order."
+    )
 
     # Assets and the project
     R180 = (

@@ -21,6 +21,7 @@ from refreader_spacy.cli.perplexity import perplexity
 from refreader_spacy.cli.pretrain import pretrain
 from refreader_spacy.cli.render import render
 from refreader_spacy.cli.sample import sample
+from refreader_spacy.cli.score import score
 from refreader_spacy.cli.seeds import seeds
 from refreader_spacy.cli.serve import serve
 from refreader_spacy.cli.silver import silver
@@ -70,6 +71,7 @@ for command in (
     threshold,
     perplexity,
     evaluate,
+    score,
     gap,
     baseline,
     compare,

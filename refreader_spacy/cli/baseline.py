@@ -17,7 +17,7 @@ from refreader_spacy.corpora.gap import read_gap, write_system
 from refreader_spacy.errors import Errors
 from refreader_spacy.evaluation.baselines import Rule, rule_answer
 from refreader_spacy.evaluation.gap_metric import score_system
-from refreader_spacy.evaluation.scorers import card_scores
+from refreader_spacy.evaluation.gap_scorer import card_scores
 from refreader_spacy.files import atomic_write
 
 ROWS = {

@@ -1,64 +1,99 @@
-"""`refreader evaluate`: a pipeline's scores on gold data, as JSON for the tables."""
+"""`refreader evaluate`: a pipeline's scores on gold data, on the screen and as JSON."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
 
-import spacy
 import srsly
 import typer
 
-from refreader_spacy.cli.pipeline import annotate, find_reader, read_examples
-from refreader_spacy.corpora.assets import whole
-from refreader_spacy.evaluation.gap_metric import Decision, score_card
-from refreader_spacy.evaluation.scorers import gap_probabilities
+from refreader_spacy.cli.pipeline import (
+    annotate,
+    find_reader,
+    load_pipeline,
+    read_examples,
+)
+from refreader_spacy.cli.score import AsJson, Singletons
+from refreader_spacy.cli.score_tables import print_scores
+from refreader_spacy.corpora.gap import Answer
+from refreader_spacy.evaluation.cluster_scorer import genre_scores
+from refreader_spacy.evaluation.gap_metric import score_card
+from refreader_spacy.evaluation.gap_scorer import gap_links, is_gap
+from refreader_spacy.files import atomic_write
+
+PACKAGED = "packaged"  # names the weights in the package
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A trained pipeline.")],
-    gold: Annotated[Path, typer.Argument(help="Test data, as .spacy.")],
-    row: Annotated[str, typer.Option(help="Which row of the table this is.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Where to write the scores, as JSON.")
+    pipeline: Annotated[
+        str, typer.Argument(help="A pipeline, or 'packaged': the package's weights.")
     ],
+    gold: Annotated[Path, typer.Argument(help="Test data, as .spacy.")],
+    row: Annotated[
+        str | None, typer.Option(help="Which row of `refreader table` this is.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Where to write the scores, as JSON."),
+    ] = None,
+    singletons: Singletons = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Score a pipeline on test data, and write what `refreader table` reads.
+    """Score a pipeline on gold data: clusters, kinds of anaphors and of texts, GAP.
 
-    The threshold is the one stored in the pipeline: nothing is chosen here. Scores on
-    the demo corpus go to a folder `demo` of their own, beside the output.
+    The threshold is the one stored in the pipeline: nothing is chosen here. With
+    --singletons the pipeline keeps its own and those of the gold count; without, both
+    are left out. Scores on the demo corpus go to a folder `demo` of their own, beside
+    the output.
 
-    Example: refreader evaluate training/glove/1/model-best corpus/test.spacy
-    --row "coref only" -o metrics/glove_s1.json
+    Example: refreader evaluate packaged corpus/gum-dev.spacy --singletons -o gum.json
     """
-    nlp = spacy.load(model)
+    nlp = load_pipeline(None if pipeline == PACKAGED else pipeline)
     reader = find_reader(nlp)
+    reader.keep_singletons = singletons
     examples = read_examples(nlp, gold)
     annotate(nlp, examples)
     source = gold.parent / "source.json"
     corpus = srsly.read_json(source)["corpus"] if source.exists() else str(gold)
-    scores = {k: v for k, v in reader.score(examples).items() if v is not None}
+    scores = reader.score(examples)
     result: dict[str, Any] = {
-        "row": row,
+        "row": row or pipeline,
         "corpus": corpus,
         "seed": nlp.config.interpolate()["training"]["seed"],
         "threshold": reader.threshold,
+        "singletons": singletons,
         "n_docs": len(examples),
-        "scores": scores,
+        "scores": {name: value for name, value in scores.items() if value is not None},
     }
-    if rows := gap_probabilities(examples):
-        always = score_card(
-            Decision(r.gender, gold, True)
-            for r in rows
-            for gold in (r.a_gold, r.b_gold)
-        )
+    others = [example for example in examples if not is_gap(example)]
+    if genres := genre_scores(others, **reader.cfg):
+        result["genres"] = genres
+    if rows := gap_links(examples, reader.spans_prefix):
+        true = Answer(a=True, b=True)
+        always = score_card(d for row in rows for d in row.decisions(true))
         result["everything_true"] = always.overall.f1
-    if corpus == "demo":
+    if as_json:
+        typer.echo(srsly.json_dumps(result, indent=2))
+    else:
+        print_scores(scores, genres)
+        if rows:
+            print_gap(result)
+    if output:
+        write_result(result, output)
+
+
+def print_gap(result: dict[str, Any]) -> None:
+    """GAP's scores, a line each."""
+    for name, value in result["scores"].items():
+        if name.startswith("gap_"):
+            typer.echo(f"{name:<20} {value:.4f}")
+    typer.echo(f"{'everything TRUE f':<20} {result['everything_true']:.4f}")
+
+
+def write_result(result: dict[str, Any], output: Path) -> None:
+    if result["corpus"] == "demo":
         output = output.parent / "demo" / output.name
-    with whole(output) as draft:
+    with atomic_write(output) as draft:
         srsly.write_json(draft, result)
-    for name, value in scores.items():
-        typer.echo(f"{name:<20} {value:.4f}")
-    if rows:
-        typer.echo(f"{'everything TRUE f':<20} {result['everything_true']:.4f}")
-    typer.echo(f"written to {output} (corpus: {corpus})")
+    typer.echo(f"written to {output} (corpus: {result['corpus']})", err=True)

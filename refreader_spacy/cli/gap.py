@@ -10,7 +10,6 @@ import typer
 from spacy.language import Language
 
 from refreader_spacy.cli.pipeline import Model, annotate, find_reader, load_pipeline
-from refreader_spacy.corpora.assets import whole
 from refreader_spacy.corpora.gap import (
     Answer,
     GapRow,
@@ -20,8 +19,9 @@ from refreader_spacy.corpora.gap import (
 )
 from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.errors import Errors
-from refreader_spacy.evaluation.gap_metric import score_system
-from refreader_spacy.evaluation.scorers import gap_probabilities
+from refreader_spacy.evaluation.gap_metric import ScoreCard, score_system
+from refreader_spacy.evaluation.gap_scorer import GapLinks, gap_links
+from refreader_spacy.files import atomic_write
 
 
 def gap(
@@ -50,8 +50,10 @@ def gap(
     """Print GAP's official score card for a pipeline, or for a file with answers.
 
     Such a file has the columns id, A-coref and B-coref and no header; -o writes one,
-    and GAP's official scorer reads it. The last line is there for comparison: the F1
-    of answering TRUE to everything.
+    and GAP's official scorer reads it. A pipeline answers TRUE if its gates link the
+    pronoun and the name; the line of clusters scores what users get, the pronoun and
+    the name in one cluster. The last line is there for comparison: the F1 of answering
+    TRUE to everything.
 
     Example: refreader gap gap-test.tsv -m training/model-best -o answers.tsv
     """
@@ -63,28 +65,40 @@ def gap(
         if path and not path.is_file():
             raise ValueError(Errors.R270.format(path=path))
     rows = read_gap(gold)
-    answers = (
-        read_system(system)
-        if system
-        else pipeline_answers(load_pipeline(model), rows, threshold)
-    )
+    if system:
+        answers, clusters = read_system(system), None
+    else:
+        nlp = load_pipeline(model)
+        reader = find_reader(nlp)
+        if threshold is not None:
+            reader.threshold = threshold
+        links = pipeline_links(nlp, rows)
+        answers = {row.id: row.answer(reader.threshold) for row in links}
+        clusters = score_system(rows, {row.id: row.clusters for row in links})
     card = score_system(rows, answers)
     if output:
-        with whole(output) as draft:
+        with atomic_write(output) as draft:
             write_system(draft, answers)
     always = dict.fromkeys((row.id for row in rows), Answer(a=True, b=True))
     typer.echo(card)
+    if clusters:
+        typer.echo(cluster_line(clusters))
     typer.echo(f"Everything TRUE f1: {100 * score_system(rows, always).overall.f1:.1f}")
 
 
-def pipeline_answers(
-    nlp: Language, rows: Sequence[GapRow], threshold: float | None
-) -> dict[str, Answer]:
-    """Run the pipeline over all texts; None is the threshold of its own refreader."""
+def pipeline_links(nlp: Language, rows: Sequence[GapRow]) -> list[GapLinks]:
+    """Run the pipeline over all texts and see what it found."""
     reader = find_reader(nlp)
     reader.trace = True
     examples = list(gap_examples(rows, nlp))
     annotate(nlp, examples)
-    if threshold is None:
-        threshold = reader.threshold
-    return {row.id: row.answer(threshold) for row in gap_probabilities(examples)}
+    return gap_links(examples, reader.spans_prefix)
+
+
+def cluster_line(card: ScoreCard) -> str:
+    """A score card's F1s in one line."""
+    overall, masculine, feminine = (
+        f"{100 * counts.f1:.1f}"
+        for counts in (card.overall, card.masculine, card.feminine)
+    )
+    return f"Clusters f1: {overall} masculine: {masculine} feminine: {feminine}"

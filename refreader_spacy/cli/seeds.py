@@ -40,7 +40,7 @@ class Run(NamedTuple):
         """Train, find the threshold and score."""
         train(self.config, self.folder, use_gpu=self.gpu_id, overrides=self.overrides)
         threshold(self.folder / BEST, self.dev)
-        evaluate(self.folder / BEST, self.test, self.row, self.scores)
+        evaluate(str(self.folder / BEST), self.test, self.row, self.scores)
 
 
 def seeds(

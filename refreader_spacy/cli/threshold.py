@@ -14,7 +14,7 @@ from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.cli.pipeline import annotate, find_reader, progress, read_examples
 from refreader_spacy.component import RefReader
 from refreader_spacy.errors import Errors
-from refreader_spacy.evaluation.scorers import gap_probabilities, steady_threshold
+from refreader_spacy.evaluation.gap_scorer import gap_links, steady_threshold
 from refreader_spacy.files import atomic_write
 
 CANDIDATES = np.geomspace(0.005, 0.9, 25)  # for clusters, which need a decoding each
@@ -40,7 +40,7 @@ def threshold(
     examples = read_examples(nlp, gold)
     reader.trace = True
     annotate(nlp, examples)
-    rows = gap_probabilities(examples)
+    rows = gap_links(examples)
     if rows:
         reader.threshold = best = steady_threshold(rows)
         metric, f1 = "GAP F1", reader.score(examples)["gap_f"]

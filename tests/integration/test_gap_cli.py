@@ -28,8 +28,9 @@ Feminine recall: 100.0 precision: 100.0 f1: 100.0
 \t\tfn 0\ttn 1
 Bias (F/M): 1.00
 
-Everything TRUE f1: 66.7
 """
+CLUSTERS = "Clusters f1: 100.0 masculine: 100.0 feminine: 100.0\n"
+ALWAYS = "Everything TRUE f1: 66.7\n"
 
 gap_module = import_module("refreader_spacy.cli.gap")  # not the command of that name
 
@@ -74,13 +75,15 @@ def run(*arguments: object):
 def test_a_pipeline_gets_its_card_and_its_file(gold, pipeline, tmp_path):
     answers = tmp_path / "new" / "answers.tsv"
     result = run(gold, "-o", answers)
-    assert (result.stdout, result.exit_code) == (CARD, 0)
+    assert (result.stdout, result.exit_code) == (CARD + CLUSTERS + ALWAYS, 0)
     assert answers.read_text() == "r-1\tTRUE\tFALSE\nr-2\tTRUE\tFALSE\n"
-    assert run(gold, "--system", answers).stdout == CARD
+    assert run(gold, "--system", answers).stdout == CARD + ALWAYS
 
 
 def test_the_threshold_may_be_another(gold, pipeline):
-    assert "tp 0\tfp 0" in run(gold, "--threshold", 0.7).stdout
+    strict = run(gold, "--threshold", 0.7).stdout
+    assert "tp 0\tfp 0" in strict
+    assert "Clusters f1: 0.0" in strict
     assert "tp 2\tfp 2" in run(gold, "--threshold", 0).stdout
 
 

@@ -1,0 +1,70 @@
+"""`refreader score`: one annotation of a text against another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import srsly
+import typer
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from refreader_spacy.cli.score_tables import print_scores
+from refreader_spacy.corpora.conll2012 import conll_doc, read_conll
+from refreader_spacy.errors import Errors
+from refreader_spacy.evaluation.cluster_scorer import genre_scores, score_clusters
+
+Singletons = Annotated[
+    bool,
+    typer.Option("--singletons", help="Count mentions that nothing else refers to."),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print all scores as JSON, not as tables.")
+]
+
+
+def score(
+    key: Annotated[Path, typer.Argument(help="What is right: CoNLL-2012 or .spacy.")],
+    response: Annotated[
+        Path, typer.Argument(help="What was found, for the same documents.")
+    ],
+    singletons: Singletons = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two annotations: mentions, MUC, B³, CEAFe, LEA, BLANC and CoNLL F1.
+
+    Each of the files has CoNLL-2012 columns or spaCy's Docs. They have the same
+    documents in the same order; tokens may differ. Clusters of one mention are left out
+    of both, unless --singletons is given. On the left of the table mentions match if
+    their spans are the same, on the right if their heads are.
+
+    Example: refreader score litbank.conll found.conll --singletons
+    """
+    nlp = spacy.blank("en")
+    keys, responses = read_docs(nlp, key), read_docs(nlp, response)
+    if len(keys) != len(responses):
+        raise ValueError(
+            Errors.R113.format(
+                key=key, n_key=len(keys), response=response, n_response=len(responses)
+            )
+        )
+    examples = [Example(r, k) for k, r in zip(keys, responses, strict=True)]
+    scores = score_clusters(examples, keep_singletons=singletons)
+    genres = genre_scores(examples, keep_singletons=singletons)
+    if as_json:
+        result = {"n_docs": len(examples), "scores": scores, "genres": genres}
+        typer.echo(srsly.json_dumps(result, indent=2))
+    else:
+        print_scores(scores, genres)
+
+
+def read_docs(nlp: Language, path: Path) -> list[Doc]:
+    """The documents of a file, read by what its name ends with."""
+    if not path.is_file():
+        raise ValueError(Errors.R008.format(path=path))
+    if path.suffix == ".spacy":
+        return list(DocBin().from_disk(path).get_docs(nlp.vocab))
+    return [conll_doc(nlp, sentences) for sentences in read_conll(path)]
