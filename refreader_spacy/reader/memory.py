@@ -1,0 +1,145 @@
+"""The entity memory at inference: mentions one after the other, in plain NumPy.
+
+This is the definition; the compiled pass does the same, and a test compares them.
+
+Shapes: K mentions, M cells, V mention size, S score size, D product size, F features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refreader_spacy.reader.cells import Cells, Extra
+from refreader_spacy.reader.features import N_VALUES, OFFSETS, pair_features
+from refreader_spacy.reader.mentions import N_KINDS, Field, MentionTable
+from refreader_spacy.reader.tokens import Ints
+
+Floats = NDArray[np.float32]
+
+
+@dataclass
+class MemoryState:
+    """What is remembered after some mentions.
+
+    latest, total (Floats): Vectors of each cell's latest mention, and the sum of all
+        (M, V).
+    scored, compared (Floats): What of them enters scores (M, S) and products (M, D).
+    entities (NDArray): The number of the entity in each cell, -1 if empty (M,).
+    """
+
+    cells: Cells
+    total: Floats
+    scored: Floats
+    compared: Floats
+    entities: NDArray[np.int64]
+    n_entities: int = 0
+    n_mentions: int = 0
+
+    @classmethod
+    def empty(cls, n_cells: int, mention: int, score: int, product: int) -> MemoryState:
+        return cls(
+            Cells.empty(n_cells),
+            np.zeros((n_cells, mention), np.float32),
+            np.zeros((n_cells, score), np.float32),
+            np.zeros((n_cells, product), np.float32),
+            np.full(n_cells, -1, np.int64),
+        )
+
+
+class MemoryWeights:
+    """The parameters that the memory works with, arranged for it."""
+
+    def __init__(self, parameters: Mapping[str, Floats]) -> None:
+        p = parameters
+        self.latest = np.ascontiguousarray(
+            np.concatenate([p["latest.weight"], p["latest_product.weight"]])
+        )  # (S + D, V)
+        self.mean = np.ascontiguousarray(
+            np.concatenate([p["mean.weight"], p["mean_product.weight"]])
+        )
+        self.product = np.ascontiguousarray(p["product.weight"])  # (S, D)
+        self.features = np.ascontiguousarray(p["features.weight"])  # (N_VALUES, S)
+        self.kind_features = np.ascontiguousarray(
+            p["kind_features.weight"].reshape(N_KINDS, N_VALUES)
+        )
+        self.score = np.ascontiguousarray(p["score.weight"][0])  # (S,)
+        self.score_bias = float(p["score.bias"][0])
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was decided about mentions in their order.
+
+    cell (Ints): Where each was written (K,).
+    entity (NDArray): The number of the entity it is of, by first mention (K,).
+    probability (Floats): That it is of the best cell's entity, new or not (K,).
+    link (Floats): How likely it is of each cell's entity (K, M); and it is something
+        new with what is missing to 1.
+    salience (Floats): Of each cell after each mention (K, M).
+    """
+
+    cell: Ints
+    is_new: NDArray[np.bool_]
+    entity: NDArray[np.int64]
+    link: Floats
+
+
+def read_mentions(
+    weights: MemoryWeights,
+    state: MemoryState,
+    table: MentionTable,
+    vectors: Floats,
+    queries: Floats,
+    products: Floats,
+    new: Floats,
+) -> Choices:
+    """Decide for each mention which cell it updates, or overwrites as something new.
+
+    vectors (Floats): Of mentions (K, V).
+    queries, products (Floats): What they ask of cells (K, S), (K, D).
+    new (Floats): Scores of being new (K,).
+    """
+    n_cells = len(state.entities)
+    k = len(table)
+    cell = np.zeros(k, np.int32)
+    is_new = np.zeros(k, bool)
+    entity = np.zeros(k, np.int64)
+    link = np.zeros((k, n_cells), np.float32)
+    size = weights.product.shape[0]
+    for i in range(k):
+        used = np.flatnonzero(state.cells.fields[:, Extra.COUNT])
+        values = pair_features(table, i, state.cells, used)
+        kind = table.fields[i, Field.KIND]
+        places = values + OFFSETS  # (M, F)
+        hidden = queries[i] + state.scored[used]
+        hidden = hidden + (products[i] * state.compared[used]) @ weights.product.T
+        hidden = hidden + weights.features[places].sum(axis=1)
+        scores = np.maximum(hidden, 0) @ weights.score + weights.score_bias
+        scores = scores + weights.kind_features[kind][places].sum(axis=1)
+        highest = max(float(scores.max(initial=-np.inf)), float(new[i]))
+        e = np.exp(scores - highest)
+        total = e.sum() + np.exp(new[i] - highest)
+        link[i, used] = e / total
+        best = int(scores.argmax()) if len(used) else -1
+        if best >= 0 and scores[best] > new[i]:
+            chosen = int(used[best])
+        else:
+            is_new[i] = True
+            chosen = state.cells.least_salient()
+            state.entities[chosen] = state.n_entities
+            state.n_entities += 1
+            state.total[chosen] = 0
+        state.cells.write(chosen, table, i, state.n_mentions, bool(is_new[i]))
+        state.n_mentions += 1
+        state.total[chosen] += vectors[i]
+        mean = state.total[chosen] / state.cells.fields[chosen, Extra.COUNT]
+        seen = weights.latest @ vectors[i] + weights.mean @ mean  # (S + D,)
+        state.scored[chosen] = seen[:size]
+        state.compared[chosen] = seen[size:]
+        cell[i] = chosen
+        entity[i] = state.entities[chosen]
+    return Choices(cell, is_new, entity, link)

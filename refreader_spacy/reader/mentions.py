@@ -1,0 +1,219 @@
+"""What a mention is: its head word, where it begins, and what its words say about it.
+
+A mention is known at its head: all of this is read off tokens up to the head. Its right
+edge, which is found later, changes nothing here.
+
+Shapes: N tokens, K mentions, W words kept of a mention.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refreader_spacy.lang.en.lexemes import (
+    HASH_BITS,
+    Column,
+    Determiner,
+    Gender,
+    Number,
+    Pronoun,
+    Role,
+)
+from refreader_spacy.reader.tokens import (
+    OFFSET,
+    QUOTATION,
+    SENTENCE,
+    SENTENCE_START,
+    SPEAKER,
+    Ints,
+)
+
+LONGEST = 20  # tokens from a mention's start to its head
+N_WORDS = 6  # of a mention that are compared with others: the last ones up to its head
+
+
+class Kind(IntEnum):
+    """Kinds of mentions; the pronouns' classes are the first."""
+
+    OTHER = 0
+    NAME = len(Pronoun)
+    DEFINITE = len(Pronoun) + 1
+    DEMONSTRATIVE = len(Pronoun) + 2
+    POSSESSIVE = len(Pronoun) + 3
+    INDEFINITE = len(Pronoun) + 4
+    QUANTIFIED = len(Pronoun) + 5
+    BARE = len(Pronoun) + 6
+    CONJUNCTION = len(Pronoun) + 7
+    CAPITAL_START = len(Pronoun) + 8  # capitalised, where any word would be
+
+
+N_KINDS = Kind.CAPITAL_START + 1
+
+
+class Field(IntEnum):
+    """What is known of a mention, as integers."""
+
+    POSITION = 0  # of the head, in the text
+    SENTENCE = 1
+    KIND = 2
+    WORD = 3
+    STEM = 4
+    STRING = 5  # of the whole mention up to its head, without its determiner
+    INITIALS = 6  # of its capitalised words, if it has several
+    GENDER = 7
+    NUMBER = 8
+    REFLEXIVE = 9
+    QUOTATION = 10
+    SPEAKER = 11
+    PLACE = 12  # in the sentence: begins it, near its beginning, later
+    LENGTH = 13  # tokens from its start to its head
+    PRONOUN = 14  # which pronoun, or 0
+    SURE = 15  # is it a name or noun, so that its words say what it is?
+    LETTERS = 16  # of a head that may be an acronym
+
+
+N_FIELDS = len(Field)
+
+
+@dataclass(frozen=True)
+class MentionTable:
+    """Mentions in the order of their heads.
+
+    fields (Ints): What is known of each (K, 17).
+    names (Ints): Hashes of capitalised words, 0 where there are fewer (K, W).
+    words (Ints): Hashes of all words that say what is meant (K, W).
+    """
+
+    fields: Ints
+    names: Ints
+    words: Ints
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+
+def describe_mentions(
+    rows: Ints,
+    heads: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    first: int = 0,
+) -> MentionTable:
+    """What is known of mentions at their heads.
+
+    rows (Ints): Of tokens (N, C).
+    heads, starts (NDArray): Rows of each mention's head and first token (K,).
+    first (int): The position in the text of the first row.
+    """
+    back = np.arange(N_WORDS - 1, -1, -1)  # the head comes last
+    spots = heads[:, None] - back  # (K, W)
+    inside = spots >= starts[:, None]
+    spots = np.maximum(spots, 0)
+    span = rows[spots]  # (K, W, C)
+    head = rows[heads]  # (K, C)
+    start = rows[starts]
+    is_name = _name_words(span, inside)
+    pronoun = np.where(heads == starts, head[:, Column.PRONOUN], 0)
+    clitic = (inside & (span[:, :, Column.ROLE] == Role.CLITIC))[:, :-1].any(axis=1)
+    kind = _kinds(head, start, pronoun, clitic)
+    plain = inside & (span[:, :, Column.FUNCTION] == 0)
+    plain &= span[:, :, Column.PRONOUN] == 0
+    sure = (pronoun == 0) & (kind != Kind.CONJUNCTION)
+    plain &= sure[:, None]
+    words = np.where(plain, span[:, :, Column.WORD], 0)
+    named = is_name & (sure & ((kind == Kind.NAME) | (kind == Kind.CAPITAL_START)))[:, None]
+    names = np.where(named, span[:, :, Column.WORD], 0)
+    fields = np.zeros((len(heads), N_FIELDS), np.int32)
+    fields[:, Field.POSITION] = heads + first
+    fields[:, Field.SENTENCE] = head[:, SENTENCE]
+    fields[:, Field.KIND] = kind
+    fields[:, Field.WORD] = head[:, Column.WORD]
+    fields[:, Field.STEM] = head[:, Column.STEM]
+    fields[:, Field.STRING] = _string_hashes(words, sure)
+    fields[:, Field.INITIALS] = _initials(named, span)
+    fields[:, Field.LETTERS] = np.where(sure, head[:, Column.LETTERS], 0)
+    fields[:, Field.GENDER] = _genders(span, inside, head, kind)
+    fields[:, Field.NUMBER] = _numbers(head, start, kind, pronoun)
+    fields[:, Field.REFLEXIVE] = head[:, Column.REFLEXIVE]
+    fields[:, Field.QUOTATION] = head[:, QUOTATION]
+    fields[:, Field.SPEAKER] = head[:, SPEAKER]
+    offset = start[:, OFFSET]
+    fields[:, Field.PLACE] = np.where(offset == 0, 0, np.where(offset < 4, 1, 2))
+    fields[:, Field.LENGTH] = heads - starts
+    fields[:, Field.PRONOUN] = np.where(pronoun > 0, head[:, Column.WORD], 0)
+    fields[:, Field.SURE] = sure
+    return MentionTable(fields, names, words)
+
+
+def _name_words(span: Ints, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    capital = span[:, :, Column.CAPITAL] > 0
+    title = span[:, :, Column.ROLE] == Role.TITLE
+    lonely = inside.sum(axis=1, keepdims=True) == 1  # "Captain" by itself is a name
+    out: NDArray[np.bool_] = inside & capital & (~title | lonely)
+    return out & (span[:, :, Column.FUNCTION] == 0)
+
+
+def _kinds(
+    head: Ints, start: Ints, pronoun: Ints, clitic: NDArray[np.bool_]
+) -> Ints:
+    determiner = start[:, Column.DETERMINER]
+    capital = head[:, Column.CAPITAL] > 0
+    at_start = (head[:, SENTENCE_START] > 0) & (head[:, Column.CAPITAL] < 2)
+    kind = np.full(len(head), Kind.BARE, np.int32)
+    kind[head[:, Column.ROLE] == Role.PUNCTUATION] = Kind.OTHER
+    kind[clitic] = Kind.POSSESSIVE
+    for value, name in (
+        (Determiner.DEFINITE, Kind.DEFINITE),
+        (Determiner.INDEFINITE, Kind.INDEFINITE),
+        (Determiner.DEMONSTRATIVE, Kind.DEMONSTRATIVE),
+        (Determiner.POSSESSIVE, Kind.POSSESSIVE),
+        (Determiner.QUANTIFIER, Kind.QUANTIFIED),
+    ):
+        kind[(determiner == value) & ~clitic] = name
+    kind[capital] = Kind.NAME
+    kind[capital & at_start] = Kind.CAPITAL_START
+    kind[head[:, Column.ROLE] == Role.CONJUNCTION] = Kind.CONJUNCTION
+    is_pronoun = pronoun > 0
+    kind[is_pronoun] = pronoun[is_pronoun]
+    return kind
+
+
+def _genders(span: Ints, inside: NDArray[np.bool_], head: Ints, kind: Ints) -> Ints:
+    """A name's first word that tells one, else the head's."""
+    gender = head[:, Column.GENDER].copy()
+    named = (kind == Kind.NAME) | (kind == Kind.CAPITAL_START)
+    told = np.where(inside, span[:, :, Column.GENDER], 0)  # (K, W)
+    first = told[np.arange(len(told)), (told > 0).argmax(axis=1)]
+    gender[named] = first[named]
+    # "John" as a surname's only trace tells little, and still more than nothing
+    gender[kind == Kind.CONJUNCTION] = Gender.UNKNOWN
+    return gender
+
+
+def _numbers(head: Ints, start: Ints, kind: Ints, pronoun: Ints) -> Ints:
+    number = head[:, Column.NUMBER].copy()
+    one = (pronoun == 0) & (start[:, Column.NUMBER] == Number.SINGULAR)
+    number[one & (start[:, Column.DETERMINER] > 0)] = Number.SINGULAR
+    many = (pronoun == 0) & (start[:, Column.NUMBER] == Number.PLURAL)
+    number[many & (start[:, Column.DETERMINER] > 0)] = Number.PLURAL
+    number[(kind == Kind.NAME) | (kind == Kind.CAPITAL_START)] = Number.UNKNOWN
+    number[kind == Kind.CONJUNCTION] = Number.PLURAL
+    return number
+
+
+def _string_hashes(words: Ints, sure: NDArray[np.bool_]) -> Ints:
+    total = np.zeros(len(words), np.int64)
+    for column in words.T:
+        total = np.where(column > 0, (total * 1000003 + column) & HASH_BITS, total)
+    return np.where(sure, total, 0).astype(np.int32)
+
+
+def _initials(named: NDArray[np.bool_], span: Ints) -> Ints:
+    """A hash of capitalised words' initials; of what is one word, nothing."""
+    total = np.zeros(len(span), np.int64)
+    for is_name, column in zip(named.T, span[:, :, Column.INITIAL].T, strict=True):
+        total = np.where(is_name, (total * 1000003 + column) & HASH_BITS, total)
+    return np.where(named.sum(axis=1) > 1, total, 0).astype(np.int32)
