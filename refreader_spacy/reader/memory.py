@@ -8,7 +8,7 @@ Shapes: K mentions, M cells, V mention size, S score size, D product size, F fea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ Floats = NDArray[np.float32]
 class MemoryState:
     """What is remembered after some mentions.
 
-    latest, total (Floats): Vectors of each cell's latest mention, and the sum of all
-        (M, V).
+    total (Floats): The sum of each cell's mentions' vectors (M, V).
     scored, compared (Floats): What of them enters scores (M, S) and products (M, D).
     entities (NDArray): The number of the entity in each cell, -1 if empty (M,).
     """
@@ -75,17 +74,22 @@ class Choices:
     """What was decided about mentions in their order.
 
     cell (Ints): Where each was written (K,).
+    is_new (NDArray): Did it overwrite what was there? (K,)
     entity (NDArray): The number of the entity it is of, by first mention (K,).
-    probability (Floats): That it is of the best cell's entity, new or not (K,).
-    link (Floats): How likely it is of each cell's entity (K, M); and it is something
-        new with what is missing to 1.
-    salience (Floats): Of each cell after each mention (K, M).
+    antecedent (NDArray): The number of the cell's latest mention before it, or -1 (K,).
+    probability (Floats): Of what was decided (K,).
+    links (Floats | None): How likely it is of each cell's entity (K, M); with what is
+        missing to 1 it is something new.
+    standing (NDArray | None): Of cells after each mention, see `Cells.standing` (K, M).
     """
 
     cell: Ints
     is_new: NDArray[np.bool_]
     entity: NDArray[np.int64]
-    link: Floats
+    antecedent: NDArray[np.int64]
+    probability: Floats
+    links: Floats | None
+    standing: NDArray[np.int64] | None
 
 
 def read_mentions(
@@ -96,19 +100,25 @@ def read_mentions(
     queries: Floats,
     products: Floats,
     new: Floats,
+    *,
+    links: bool = False,
 ) -> Choices:
     """Decide for each mention which cell it updates, or overwrites as something new.
 
     vectors (Floats): Of mentions (K, V).
     queries, products (Floats): What they ask of cells (K, S), (K, D).
     new (Floats): Scores of being new (K,).
+    links (bool): Keep all probabilities and standings.
     """
     n_cells = len(state.entities)
     k = len(table)
     cell = np.zeros(k, np.int32)
     is_new = np.zeros(k, bool)
     entity = np.zeros(k, np.int64)
-    link = np.zeros((k, n_cells), np.float32)
+    antecedent = np.full(k, -1, np.int64)
+    probability = np.zeros(k, np.float32)
+    kept = np.zeros((k if links else 0, n_cells), np.float32)
+    standing = np.zeros((k if links else 0, n_cells), np.int64)
     size = weights.product.shape[0]
     for i in range(k):
         used = np.flatnonzero(state.cells.fields[:, Extra.COUNT])
@@ -123,12 +133,16 @@ def read_mentions(
         highest = max(float(scores.max(initial=-np.inf)), float(new[i]))
         e = np.exp(scores - highest)
         total = e.sum() + np.exp(new[i] - highest)
-        link[i, used] = e / total
+        if links:
+            kept[i, used] = e / total
         best = int(scores.argmax()) if len(used) else -1
         if best >= 0 and scores[best] > new[i]:
             chosen = int(used[best])
+            antecedent[i] = state.cells.fields[chosen, Extra.LATEST]
+            probability[i] = e[best] / total
         else:
             is_new[i] = True
+            probability[i] = np.exp(new[i] - highest) / total
             chosen = state.cells.least_salient()
             state.entities[chosen] = state.n_entities
             state.n_entities += 1
@@ -142,4 +156,14 @@ def read_mentions(
         state.compared[chosen] = seen[size:]
         cell[i] = chosen
         entity[i] = state.entities[chosen]
-    return Choices(cell, is_new, entity, link)
+        if links:
+            standing[i] = state.cells.standing()
+    return Choices(
+        cell,
+        is_new,
+        entity,
+        antecedent,
+        probability,
+        kept if links else None,
+        standing if links else None,
+    )

@@ -95,18 +95,23 @@ class MentionTable:
     def __len__(self) -> int:
         return len(self.fields)
 
+    def part(self, some: slice) -> MentionTable:
+        """Some of the mentions."""
+        return MentionTable(self.fields[some], self.names[some], self.words[some])
+
 
 def describe_mentions(
     rows: Ints,
     heads: NDArray[np.int64],
     starts: NDArray[np.int64],
-    first: int = 0,
+    first: int | NDArray[np.int64] = 0,
 ) -> MentionTable:
     """What is known of mentions at their heads.
 
     rows (Ints): Of tokens (N, C).
     heads, starts (NDArray): Rows of each mention's head and first token (K,).
-    first (int): The position in the text of the first row.
+    first (int | NDArray): The position in the text of the first row (or of each
+        mention's text: (K,)).
     """
     back = np.arange(N_WORDS - 1, -1, -1)  # the head comes last
     spots = heads[:, None] - back  # (K, W)

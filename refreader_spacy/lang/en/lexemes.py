@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import lru_cache
 from zlib import crc32
 
-from refreader_spacy.lexicon import given_names, words
+from refreader_spacy.lang.en.words import given_names, words
 
 
 class Pronoun(IntEnum):

@@ -1,0 +1,354 @@
+"""Reading on the CPU, in NumPy: tokens of several texts at once, then their memories.
+
+What needs no memory is worked out for all tokens together; the recurrent unit and the
+memory go token by token and mention by mention, compiled where that can be.
+
+Shapes: N tokens, X width of the encoder's vectors, E token size, H hidden size, K
+mentions, M cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refreader_spacy.reader.kernels import recur
+from refreader_spacy.reader.memory import (
+    Choices,
+    Floats,
+    MemoryState,
+    MemoryWeights,
+    read_mentions,
+)
+from refreader_spacy.reader.mentions import LONGEST, Field, describe_mentions
+from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, FURTHEST, N_TYPES, SCHEMES
+from refreader_spacy.reader.tokens import N_COLUMNS, QUOTATION, Ints, TextState
+
+Longs = NDArray[np.int64]
+DETECTED = 0.5  # a token is a mention's head from this probability
+
+
+class Linear:
+    """A linear layer."""
+
+    def __init__(self, parameters: Mapping[str, Floats], *names: str) -> None:
+        """Several layers of the same input are one."""
+        self.weight = np.concatenate([parameters[f"{n}.weight"] for n in names]).T.copy()
+        self.bias = np.concatenate([parameters[f"{n}.bias"] for n in names])
+
+    def __call__(self, x: Floats) -> Floats:
+        out: Floats = x @ self.weight
+        out += self.bias
+        return out
+
+
+class ReaderWeights:
+    """A network's parameters, arranged for reading."""
+
+    def __init__(self, parameters: Mapping[str, Floats], n_cells: int) -> None:
+        p = parameters
+        self.n_cells = n_cells
+        self.tables = [p[f"embeddings.{i}.weight"] for i in range(len(EMBEDDINGS))]
+        self.token = Linear(p, "token")
+        self.recurrent_inputs = p["recurrence.weight_ih_l0"].T.copy()  # (E, 3H)
+        self.recurrent_bias = p["recurrence.bias_ih_l0"]
+        self.recurrent = np.ascontiguousarray(p["recurrence.weight_hh_l0"])  # (3H, H)
+        self.hidden_bias = np.ascontiguousarray(p["recurrence.bias_hh_l0"])
+        self.hidden_size = self.recurrent.shape[1]
+        # All that is asked of every token
+        self.per_token = Linear(p, "detection", "left_key", "right_key")
+        self.detection_size = len(p["detection.bias"])
+        self.edge_size = len(p["left_key.bias"])
+        self.detected = Linear(p, "schemes", "types")
+        # and of heads
+        self.per_head = Linear(p, "left_query", "right_query")
+        self.left_bias = p["left_bias"]
+        self.right_value = p["right_value.weight"][0]
+        self.right_bias = p["right_bias"] + p["right_value.bias"]
+        self.kind = p["kind.weight"]
+        self.mention = Linear(p, "mention")
+        self.mention_size = len(p["mention.bias"])
+        self.asked = Linear(p, "query", "query_product", "new_hidden")
+        self.score_size = len(p["query.bias"])
+        self.product_size = len(p["query_product.bias"])
+        self.new = Linear(p, "new")
+        self.memory = MemoryWeights(p)
+
+    def start(self) -> ReaderState:
+        """The state before a text's first token."""
+        return ReaderState(
+            hidden=np.zeros(self.hidden_size, np.float32),
+            text=TextState(),
+            memory=MemoryState.empty(
+                self.n_cells, self.mention_size, self.score_size, self.product_size
+            ),
+            rows=np.zeros((0, N_COLUMNS), np.int32),
+            inputs=np.zeros((0, len(self.token.bias)), np.float32),
+            left_keys=np.zeros((0, self.edge_size), np.float32),
+            open_number=np.zeros(0, np.int64),
+            open_head=np.zeros(0, np.int64),
+            open_query=np.zeros((0, self.edge_size), np.float32),
+        )
+
+
+@dataclass
+class ReaderState:
+    """All that is known between two tokens of a text.
+
+    rows, inputs, left_keys: Of the last tokens, which a mention may begin with.
+    open_number, open_head, open_query: Of mentions whose right edge is not known yet.
+    """
+
+    hidden: Floats
+    text: TextState
+    memory: MemoryState
+    rows: Ints
+    inputs: Floats
+    left_keys: Floats
+    open_number: Longs
+    open_head: Longs
+    open_query: Floats
+    n_read: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was decided while some tokens of a text were read.
+
+    head, start (Longs): Of each mention, as positions among tokens that are read (K,).
+    number (int): Of the first of these mentions.
+    schemes (Floats): How likely each scheme calls it a mention (K, 4).
+    types (Ints): Of entity (K,).
+    closed, ends (Longs): Numbers of mentions whose last token is known now, and it.
+    """
+
+    first: int
+    head: Longs
+    start: Longs
+    number: int
+    schemes: Floats
+    types: Ints
+    choices: Choices
+    closed: Longs
+    ends: Longs
+
+
+def read_parts(
+    weights: ReaderWeights,
+    states: Sequence[ReaderState],
+    rows: Sequence[Ints],
+    vectors: Sequence[Floats],
+    *,
+    links: bool = False,
+    last: bool = False,
+) -> list[Part]:
+    """Go on with several texts, whose states are brought up to date.
+
+    rows, vectors: Of each text's next tokens (N, C), (N, X).
+    last (bool): The texts end here: mentions that are still open end too.
+    """
+    lengths = np.array([len(r) for r in rows])
+    all_rows = np.concatenate(rows)
+    inputs = token_inputs(weights, all_rows, np.concatenate(vectors))  # (N, E)
+    projected = inputs @ weights.recurrent_inputs + weights.recurrent_bias
+    hidden = np.stack([state.hidden for state in states])  # (B, H)
+    history = recur(weights.recurrent, weights.hidden_bias, hidden, projected, lengths)
+    both = np.concatenate([history, inputs], axis=1)  # (N, H + E)
+    seen = weights.per_token(both)
+    detection = np.maximum(seen[:, : weights.detection_size], 0)
+    keys = seen[:, weights.detection_size :]
+    left_keys, right_keys = keys[:, : weights.edge_size], keys[:, weights.edge_size :]
+    outputs = weights.detected(detection)
+    schemes = sigmoid(outputs[:, : len(SCHEMES)])
+    is_head = schemes[:, READ_BY].max(axis=1) >= DETECTED
+    heads = np.flatnonzero(is_head)
+    # Tokens before the first new one, which mentions may begin with
+    offsets = np.cumsum(lengths) - lengths
+    tails = np.array([len(state.rows) for state in states])
+    text_of = np.searchsorted(np.cumsum(lengths), heads, side="right")
+    shift = np.cumsum(tails)[text_of]
+    context = heads + shift
+    context_rows = _interleaved([s.rows for s in states], all_rows, lengths)
+    context_inputs = _interleaved([s.inputs for s in states], inputs, lengths)
+    context_keys = _interleaved([s.left_keys for s in states], left_keys, lengths)
+    begins = (offsets + np.cumsum(tails) - tails)[text_of]
+    asked = weights.per_head(both[heads])
+    starts = left_edges(
+        weights, asked[:, : weights.edge_size], context_keys, context, context - begins
+    )
+    n_read = np.array([state.n_read for state in states])
+    first = n_read[text_of] - (offsets[text_of] + shift)
+    table = describe_mentions(context_rows, context, starts, first)
+    types = softmax(outputs[heads, len(SCHEMES) :])
+    vectors_of = mention_vectors(
+        weights, history[heads], context_inputs, context, starts, table.fields[:, Field.KIND], types
+    )
+    asks = weights.asked(vectors_of)
+    queries = asks[:, : weights.score_size]
+    products = asks[:, weights.score_size : -weights.score_size]
+    new = weights.new(np.maximum(asks[:, -weights.score_size :], 0))[:, 0]
+    parts = []
+    bounds = np.searchsorted(heads, np.concatenate([offsets, [len(all_rows)]]))
+    for b, state in enumerate(states):
+        some = slice(bounds[b], bounds[b + 1])
+        number = state.memory.n_mentions
+        choices = read_mentions(
+            weights.memory,
+            state.memory,
+            table.part(some),
+            np.ascontiguousarray(vectors_of[some]),
+            np.ascontiguousarray(queries[some]),
+            np.ascontiguousarray(products[some]),
+            np.ascontiguousarray(new[some]),
+            links=links,
+        )
+        head = heads[some] - offsets[b] + state.n_read
+        tokens = slice(offsets[b], offsets[b] + lengths[b])
+        closed, ends = right_edges(
+            weights,
+            state,
+            np.arange(number, number + len(head)),
+            head,
+            asked[some, weights.edge_size :],
+            right_keys[tokens],
+            last,
+        )
+        parts.append(
+            Part(
+                state.n_read,
+                head,
+                starts[some] + first[some],
+                number,
+                schemes[heads[some]],
+                types[some].argmax(axis=1).astype(np.int32),
+                choices,
+                closed,
+                ends,
+            )
+        )
+        state.hidden = hidden[b]
+        state.rows = np.concatenate([state.rows, all_rows[tokens]])[-LONGEST:].copy()
+        state.inputs = np.concatenate([state.inputs, inputs[tokens]])[-LONGEST:].copy()
+        state.left_keys = np.concatenate([state.left_keys, left_keys[tokens]])[-LONGEST:].copy()
+        state.n_read += int(lengths[b])
+    return parts
+
+
+READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]
+
+
+def _interleaved(tails: list[Any], new: Any, lengths: Longs) -> Any:
+    """Each text's last tokens, then its new ones."""
+    if not any(len(tail) for tail in tails):
+        return new
+    pieces = np.split(new, np.cumsum(lengths)[:-1])
+    return np.concatenate([x for pair in zip(tails, pieces, strict=True) for x in pair])
+
+
+def token_inputs(weights: ReaderWeights, rows: Ints, vectors: Floats) -> Floats:
+    """What is read of each token (N, E)."""
+    embedded = [
+        table[rows[:, column] % len(table)]
+        for table, (column, _, _) in zip(weights.tables, EMBEDDINGS, strict=True)
+    ]
+    flags = [rows[:, column] == value for column, value in FLAGS]
+    flags += [rows[:, QUOTATION] > 0, ~vectors.any(axis=1)]
+    flagged = np.stack(flags, axis=1).astype(np.float32)
+    out: Floats = np.tanh(weights.token(np.concatenate([vectors, *embedded, flagged], axis=1)))
+    return out
+
+
+def left_edges(
+    weights: ReaderWeights, queries: Floats, keys: Floats, heads: Longs, back: Longs
+) -> Longs:
+    """The token that each mention begins with (K,).
+
+    back (Longs): How many tokens there are before each head.
+    """
+    steps = np.arange(LONGEST + 1)
+    places = np.maximum(heads[:, None] - steps, 0)  # (K, 21)
+    logits = np.einsum("kd,ksd->ks", queries, keys[places]) / weights.edge_size**0.5
+    logits += weights.left_bias
+    logits[steps > back[:, None]] = -np.inf
+    starts: Longs = heads - logits.argmax(axis=1)
+    return starts
+
+
+def mention_vectors(
+    weights: ReaderWeights,
+    hidden: Floats,
+    inputs: Floats,
+    heads: Longs,
+    starts: Longs,
+    kinds: Ints,
+    types: Floats,
+) -> Floats:
+    """What each mention is, as a vector (K, V)."""
+    if not len(heads):
+        return np.zeros((0, weights.mention_size), np.float32)
+    bounds = np.stack([starts, heads + 1], axis=1).ravel()
+    padded = np.concatenate([inputs, np.zeros((1, inputs.shape[1]), np.float32)])
+    sums = np.add.reduceat(padded, bounds, axis=0)[::2]
+    means = sums / (heads - starts + 1)[:, None].astype(np.float32)
+    parts = [hidden, inputs[heads], inputs[starts], means, weights.kind[kinds], types]
+    out: Floats = np.tanh(weights.mention(np.concatenate(parts, axis=1)))
+    return out
+
+
+def right_edges(
+    weights: ReaderWeights,
+    state: ReaderState,
+    numbers: Longs,
+    heads: Longs,
+    queries: Floats,
+    keys: Floats,
+    last: bool,
+) -> tuple[Longs, Longs]:
+    """The mentions whose last token is known by now, and that token.
+
+    keys (Floats): Of the new tokens (N, 48).
+    """
+    number = np.concatenate([state.open_number, numbers])
+    head = np.concatenate([state.open_head, heads])
+    query = np.concatenate([state.open_query, queries])
+    # The first token after each head that is new
+    token = np.maximum(head + 1, state.n_read) - state.n_read
+    going = np.arange(len(head))
+    closed, ends = [], []
+    while len(going):
+        inside = token[going] < len(keys)
+        going_on = going[inside]
+        if not len(going_on):
+            break
+        distance = token[going_on] + state.n_read - head[going_on]
+        hidden = np.maximum(query[going_on] + keys[token[going_on]], 0)
+        logits = hidden @ weights.right_value + weights.right_bias[np.minimum(distance, FURTHEST)]
+        over = (logits > 0) | (distance >= FURTHEST)
+        closed.append(number[going_on[over]])
+        ends.append(token[going_on[over]] + state.n_read - 1)
+        token[going_on] += 1
+        going = np.concatenate([going_on[~over], going[~inside]])
+    left = np.sort(going)
+    if last:
+        closed.append(number[left])
+        ends.append(np.full(len(left), state.n_read + len(keys) - 1))
+        left = left[:0]
+    state.open_number, state.open_head = number[left], head[left]
+    state.open_query = query[left].copy()
+    none = [np.zeros(0, np.int64)]
+    return np.concatenate(closed or none), np.concatenate(ends or none)
+
+
+def sigmoid(x: Floats) -> Floats:
+    out: Floats = 1 / (1 + np.exp(-np.clip(x, -80, 80)))
+    return out
+
+
+def softmax(x: Floats) -> Floats:
+    e = np.exp(x - x.max(axis=1, keepdims=True, initial=-1e30))
+    out: Floats = e / e.sum(axis=1, keepdims=True)
+    return out
