@@ -233,9 +233,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "only {found}. Load it with the pipeline that it was made with."
     )
     R257 = (
-        "The stream was saved with another model: expected arrays of shapes "
-        "{expected}, but found {found}. Load it with the pipeline that it was made "
-        "with."
+        "The saved stream can't be read ({name}): it was changed, or saved with another "
+        "model. Load it with the pipeline that it was made with, from bytes as to_bytes "
+        "gave them."
     )
 
     # The page

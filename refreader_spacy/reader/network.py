@@ -232,13 +232,19 @@ class EntityNetwork(nn.Module):
         cell = self.latest(m) + self.mean(a)  # (K, S)
         cell_product = self.latest_product(m) + self.mean_product(a)
         products = self.query_product(m)[mention] * cell_product[latest]
-        values = features + torch.from_numpy(OFFSETS)  # (P, F)
+        hot = torch.zeros(len(features), N_VALUES)  # (P, values)
+        hot.scatter_(1, features + torch.from_numpy(OFFSETS), 1.0)
         hidden = self.query(m)[mention] + cell[latest] + self.product(products)
-        hidden = hidden + F.embedding_bag(values, self.features.weight, mode="sum")
-        crossed = values + N_VALUES * kinds[mention][:, None]
-        direct = F.embedding_bag(crossed, self.kind_features.weight, mode="sum")
-        score = self.score(self.drop(torch.relu(hidden), 0.6)) + direct
-        return score.squeeze(1)
+        hidden = hidden + hot @ self.features.weight
+        by_kind = self.kind_features.weight.view(N_KINDS, N_VALUES)
+        # Pairs come mention by mention, so that each kind's are few multiplications
+        direct = torch.zeros(len(features))
+        pair_kinds = kinds[mention]
+        for kind in pair_kinds.unique().tolist():
+            some = (pair_kinds == kind).nonzero().squeeze(1)
+            direct = direct.index_add(0, some, hot[some] @ by_kind[kind])
+        score = self.score(torch.relu(hidden)).squeeze(1) + direct
+        return score
 
     def new_scores(self, vectors: Tensor) -> Tensor:
         """Scores of being something new (K,)."""

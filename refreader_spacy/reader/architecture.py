@@ -1,0 +1,186 @@
+"""The default reader as a Thinc model: Docs in, what was decided out.
+
+In training, what comes out is what the network saw of the tokens: the loss goes on from
+there in torch, and its gradient comes back the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import torch
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from thinc.api import Model, torch2xp, xp2torch
+from thinc.types import Floats2d
+
+from refreader_spacy.errors import Errors
+from refreader_spacy.protocol import Array, Part, ReaderModel, read_docs
+from refreader_spacy.reader.entity_reader import EntityReader
+from refreader_spacy.reader.inference import ReaderWeights
+from refreader_spacy.reader.loss import EntityLoss, LossWeights, windows_of
+from refreader_spacy.reader.network import Encoded, EntityNetwork
+from refreader_spacy.reader.shim import ReaderShim, tensors_from_bytes, tensors_to_bytes
+from refreader_spacy.reader.tokens import TextState, token_rows
+
+Vectors = list[Floats2d]
+
+
+@dataclass
+class TrainingOutput:
+    """What the network saw of a batch's tokens, or the gradient in it."""
+
+    network: EntityNetwork
+    encoded: Encoded
+    lengths: list[int]
+
+
+def build_entity_reader_v1(
+    tok2vec: Model[list[Doc], Vectors],
+    width: int,
+    token_size: int = 160,
+    hidden_size: int = 256,
+    mention_size: int = 128,
+    score_size: int = 64,
+    n_cells: int = 64,
+    dropout: float = 0.35,
+    word_dropout: float = 0.08,
+    noise: float = 0.03,
+    loss_weights: dict[str, float] | None = None,
+) -> ReaderModel:
+    """A reader of everything that a text mentions, with many memory cells.
+
+    tok2vec (Model): Gives one vector a token.
+    width (int): Of the encoder's vectors.
+    token_size (int): Of what the recurrent unit reads of a token.
+    hidden_size (int): Of the recurrent unit.
+    mention_size (int): Of the vector that a mention is remembered by.
+    score_size (int): Of the hidden layer that compares a mention with a cell.
+    n_cells (int): How many entities are remembered; the least salient is overwritten.
+    dropout (float): On vectors, hidden states and mentions.
+    word_dropout (float): How often a word is read as an unknown one.
+    noise (float): How often a mention goes to a wrong cell in training, as it will
+        later.
+    loss_weights (dict[str, float] | None): What each decision counts in training:
+        detection, link, edge, flag (of annotation schemes), type.
+    """
+    for name, size in (
+        *(("width", width), ("token_size", token_size), ("hidden_size", hidden_size)),
+        *(("mention_size", mention_size), ("score_size", score_size)),
+        ("n_cells", n_cells),
+    ):
+        if size < 1:
+            raise ValueError(Errors.R320.format(name=name, found=size))
+    network = EntityNetwork(
+        width=width,
+        token_size=token_size,
+        hidden_size=hidden_size,
+        mention_size=mention_size,
+        score_size=score_size,
+        dropout=dropout,
+        word_dropout=word_dropout,
+    )
+    try:
+        weights = LossWeights(**(loss_weights or {}))
+    except TypeError as error:
+        known = sorted(vars(LossWeights()))
+        raise ValueError(Errors.R321.format(known=known, found=loss_weights)) from error
+    loss = EntityLoss(weights, n_cells, noise)
+    return Model(
+        "entity_reader",
+        _forward,
+        init=_initialize,
+        dims={"nI": width},
+        layers=[tok2vec],
+        attrs={"reader": partial(_reader, n_cells=n_cells, loss=loss)},
+        shims=[
+            ReaderShim(
+                network,
+                serialize_model=tensors_to_bytes,
+                deserialize_model=tensors_from_bytes,
+            )
+        ],
+    )
+
+
+def _reader(model: ReaderModel, *, n_cells: int, loss: EntityLoss) -> EntityReader:
+    """The reader with the weights as they are now."""
+    network: EntityNetwork = model.shims[0]._model
+    parameters = {k: v.cpu().numpy() for k, v in network.state_dict().items()}
+    encoder = model.layers[0]
+
+    def encode(docs: Sequence[Doc | Span]) -> list[Array]:
+        given = docs
+        if not encoder.attrs.get("takes_spans"):
+            given = [d.as_doc() if isinstance(d, Span) else d for d in docs]
+        return [cast(Array, model.ops.to_numpy(v)) for v in encoder.predict(given)]
+
+    return EntityReader(
+        ReaderWeights(parameters, n_cells),
+        encode,
+        partial(_get_loss, loss=loss),
+        lookahead=bool(encoder.attrs.get("lookahead", True)),
+    )
+
+
+def _get_loss(
+    examples: Iterable[Example],
+    outputs: TrainingOutput,
+    prefix: str,
+    *,
+    loss: EntityLoss,
+) -> tuple[float, TrainingOutput]:
+    return loss(list(examples), outputs, prefix)
+
+
+def _initialize(model: ReaderModel, X: list[Doc] | None = None, Y: Any = None) -> None:
+    encoder = model.layers[0]
+    encoder.initialize(X=X)
+    model.shims[0]._model.reset()
+    expected = model.get_dim("nI")
+    for found in {v.shape[-1] for v in encoder.predict(X or [])} - {expected}:
+        raise ValueError(Errors.R001.format(found=found, expected=expected))
+
+
+def _forward(model: ReaderModel, docs: list[Doc], is_train: bool) -> Any:
+    if not is_train:
+        return read_docs(model, docs), lambda d_parts: []
+    return _forward_to_learn(model, docs)
+
+
+def _forward_to_learn(
+    model: ReaderModel, docs: list[Doc]
+) -> tuple[TrainingOutput, Callable[[TrainingOutput], list[Doc]]]:
+    encoder: Any = model.layers[0]
+    network: EntityNetwork = model.shims[0]._model
+    network.train()
+    tokens = [token_rows(doc, TextState()) for doc in docs]
+    given, backprop = encoder(docs, is_train=True)
+    learn = encoder.attrs.get("learn", True)
+    read = [v[t.places] for v, t in zip(given, tokens, strict=True)]
+    vectors = xp2torch(model.ops.xp.concatenate(read), requires_grad=learn)
+    device = next(network.parameters()).device
+    rows = torch.from_numpy(np.concatenate([t.rows for t in tokens]).astype(np.int64))
+    lengths = [len(t) for t in tokens]
+    inputs = network.token_inputs(vectors.to(device), rows.to(device))
+    windows, valid = windows_of(lengths)
+    encoded = network.encode(inputs, windows.to(device), valid.to(device))
+    seen = Encoded(*(x.detach().requires_grad_() for x in encoded))
+
+    def finish(d_output: TrainingOutput) -> list[Doc]:
+        torch.autograd.backward(list(encoded), list(d_output.encoded))
+        if not learn:
+            return []
+        d_read = np.split(torch2xp(vectors.grad), np.cumsum(lengths)[:-1])
+        d_vectors = []
+        for whole, token, part in zip(given, tokens, d_read, strict=True):
+            d_whole = model.ops.xp.zeros_like(whole)
+            d_whole[token.places] = part
+            d_vectors.append(d_whole)
+        return cast(list[Doc], backprop(d_vectors))
+
+    return TrainingOutput(network, seen, lengths), finish
