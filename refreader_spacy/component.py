@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import srsly
 from spacy.language import Language
@@ -14,7 +13,6 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_get_examples
 from spacy.vocab import Vocab
-from thinc.api import Model
 
 from refreader_spacy.annotation.extensions import (
     read_trace,
@@ -24,21 +22,16 @@ from refreader_spacy.annotation.extensions import (
 )
 from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
-from refreader_spacy.lang.en.words import token_kinds
-from refreader_spacy.names.says import Said
-from refreader_spacy.paper.inference import lookahead, read_docs
-from refreader_spacy.protocol import Reading
-from refreader_spacy.training.gold import LossWeights, gold_links, has_gold
-from refreader_spacy.training.loss import coreference_loss
+from refreader_spacy.protocol import Part, Reader, ReaderModel, read_docs, reader_of
 
 if TYPE_CHECKING:
     from refreader_spacy.streaming.stream import Stream
 
-PACKAGED = {"@architectures": "refreader-spacy.PackagedReader.v1", "name": "en_gap_5"}
-PACKAGED_THRESHOLD = 0.2403  # found on GAP validation, with those weights
-PAPER_WEIGHTS = LossWeights()
+PACKAGED = {"@architectures": "refreader-spacy.PackagedReader.v1", "name": "en_general_1"}
+DEFAULT_THRESHOLD = 0.3  # where neither the user nor the weights tell another
 N_SAMPLES = 10  # documents that initialize looks at
 
+Scheme = Literal["auto", "all", "ontonotes", "gum", "litbank", "craft"]
 Scores = dict[str, Any]
 
 
@@ -47,42 +40,42 @@ Scores = dict[str, Any]
     assigns=["doc.spans", "doc._.coref_clusters", "doc._.coref_links"],
     default_config={
         "model": PACKAGED,
-        "threshold": PACKAGED_THRESHOLD,
+        "threshold": None,
         "keep_singletons": False,
+        "scheme": "auto",
         "spans_prefix": "coref_clusters",
         "trace": False,
         "surprisal": False,
-        "loss_weights": asdict(PAPER_WEIGHTS),
         "scorer": {"@scorers": "refreader-spacy.coref_scorer.v1"},
     },
-    default_score_weights={"gap_f": None, "gap_best_f": 1.0, "coref_f": None},
+    default_score_weights={"gap_f": None, "gap_best_f": None, "coref_f": 1.0},
 )
 def make_refreader(
     nlp: Language,
     name: str,
-    model: Model[list[Doc], list[Reading]],
-    threshold: float,
+    model: ReaderModel,
+    threshold: float | None,
     keep_singletons: bool,
+    scheme: Scheme,
     spans_prefix: str,
     trace: bool,
     surprisal: bool,
-    loss_weights: dict[str, float],
     scorer: Callable[..., Scores] | None,
 ) -> RefReader:
-    """Read coreference from left to right with a few memory cells.
+    """Read coreference from left to right with memory cells.
 
-    model (Model): Gives each Doc's Reading; by default, with the package's weights.
-    threshold (float): A link counts from this probability.
+    model (Model): Decides about each Doc's mentions; by default, with the package's
+        weights.
+    threshold (float | None): A link counts from this probability; None is what the
+        weights were saved with.
     keep_singletons (bool): Keep mentions that nothing links to.
+    scheme (str): Whose idea of a mention counts: "ontonotes" has no predicates and no
+        appositions, "litbank" only people, places and the like; "all" keeps whatever
+        the reader found. "auto" is "all" with singletons and "ontonotes" without.
     spans_prefix (str): Clusters are the span groups `{spans_prefix}_1`, `_2`, ...
     trace (bool): Keep gates and saliences on the Doc, for drawing.
     surprisal (bool): Keep how unexpected each word was, for `token._.surprisal`, if the
         weights are of a language model. It takes another reading.
-    loss_weights (dict[str, float]): What a pair of tokens counts in training: inside a
-        mention (within), of one entity (coref), of two entities (coref times
-        negative_ratio), or any other. For a reader of names, what a choice counts
-        that gold tells (coref), or else a teacher (other; the less, by the power
-        focus, the more the reader agrees already).
     scorer (Callable | None): Used by nlp.evaluate.
     """
     return RefReader(
@@ -91,10 +84,10 @@ def make_refreader(
         name,
         threshold=threshold,
         keep_singletons=keep_singletons,
+        scheme=scheme,
         spans_prefix=spans_prefix,
         trace=trace,
         surprisal=surprisal,
-        loss_weights=LossWeights(**loss_weights),
         scorer=scorer,
         tokenizer=nlp.tokenizer,
     )
@@ -110,16 +103,18 @@ class Setting:
         return pipe.cfg[self.name]
 
     def __set__(self, pipe: RefReader, value: Any) -> None:
-        if self.name == "threshold" and not 0 <= value <= 1:
-            raise ValueError(Errors.R007.format(name=pipe.name, found=value))
+        if self.name == "threshold":
+            if not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise ValueError(Errors.R007.format(name=pipe.name, found=value))
         pipe.cfg[self.name] = value
 
 
 class RefReader(TrainablePipe):
-    """Coreference by the Referential Reader."""
+    """Coreference by a reader that goes from left to right."""
 
     threshold = Setting()
     keep_singletons = Setting()
+    scheme = Setting()
     spans_prefix = Setting()
     trace = Setting()
     surprisal = Setting()
@@ -127,15 +122,15 @@ class RefReader(TrainablePipe):
     def __init__(
         self,
         vocab: Vocab,
-        model: Model[list[Doc], list[Reading]],
+        model: ReaderModel,
         name: str = "refreader",
         *,
-        threshold: float = PACKAGED_THRESHOLD,
+        threshold: float | None = None,
         keep_singletons: bool = False,
+        scheme: Scheme = "auto",
         spans_prefix: str = "coref_clusters",
         trace: bool = False,
         surprisal: bool = False,
-        loss_weights: LossWeights = PAPER_WEIGHTS,
         scorer: Callable[..., Scores] | None = None,
         tokenizer: Callable[[str], Doc] | None = None,
     ) -> None:
@@ -145,19 +140,39 @@ class RefReader(TrainablePipe):
         self.name = name
         self.scorer = scorer
         self.tokenizer = tokenizer
-        self.loss_weights = loss_weights
         self.cfg: dict[str, Any] = {}
-        self.threshold = threshold
+        if threshold is None:
+            self.threshold = model.attrs.get("threshold", DEFAULT_THRESHOLD)
+        else:
+            self.threshold = threshold
         self.keep_singletons = keep_singletons
+        self.scheme = scheme
         self.spans_prefix = spans_prefix
         self.trace = trace
         self.surprisal = surprisal
-        self.cfg["configured"] = dict(self.cfg)
+        self.cfg["configured"] = {**self.cfg, "threshold": threshold}
+
+    @property
+    def reader(self) -> Reader:
+        """What reads, with the model's weights as they are now."""
+        return reader_of(self.model)
 
     @property
     def lookahead(self) -> bool:
-        """Does what is read of a token depend on the tokens after it?"""
-        return lookahead(self.model)
+        """Does what is decided at a token depend on the tokens after it?"""
+        return self.reader.lookahead
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types that spans may have as labels."""
+        return tuple(label for label in self.reader.labels if label)
+
+    def scheme_number(self, reader: Reader) -> int | None:
+        """The scheme whose mentions count, as a place in the reader's; None: all."""
+        scheme = self.scheme
+        if scheme == "auto":
+            scheme = "all" if self.keep_singletons else "ontonotes"
+        return reader.schemes.index(scheme) if scheme in reader.schemes else None
 
     def stream(self) -> Stream:
         """Read a text while it is still coming, with the pipeline's tokenizer."""
@@ -166,26 +181,25 @@ class RefReader(TrainablePipe):
 
         return Stream(self, self.tokenizer)
 
-    def predict(self, docs: Iterable[Doc]) -> list[Reading]:
-        """The memory's history over each Doc, which is left as it is.
-
-        A long Doc is read while it is decoded, unless its gates are to be kept: those
-        of a novel take more memory than all else.
-        """
+    def predict(self, docs: Iterable[Doc]) -> list[Part]:
+        """What is decided about each Doc, which is left as it is."""
         self._check_trained()
-        return read_docs(self.model, list(docs), whole=self.trace)
+        return read_docs(self.model, list(docs), gates=self.trace)
 
     def _check_trained(self) -> None:
         if not self.model.attrs.get("trained"):
             raise ValueError(Errors.R002.format(name=self.name))
 
-    def set_annotations(self, docs: Sequence[Doc], readings: list[Reading]) -> None:
-        """Write clusters, links and, if asked for, the readings themselves."""
-        for doc, reading in zip(docs, readings, strict=True):
+    def set_annotations(self, docs: Sequence[Doc], parts: list[Part]) -> None:
+        """Write clusters, links and, if asked for, the memory's history."""
+        reader = self.reader
+        scheme = self.scheme_number(reader)
+        for doc, part in zip(docs, parts, strict=True):
             clusters = decode(
-                reading,
+                part,
                 self.threshold,
-                token_kinds(doc),
+                scheme=scheme,
+                labels=reader.labels,
                 singletons=self.keep_singletons,
             )
             write_clusters(
@@ -194,35 +208,18 @@ class RefReader(TrainablePipe):
                 prefix=self.spans_prefix,
                 keep_singletons=self.keep_singletons,
             )
-            if self.trace:
-                write_trace(doc, reading)
+            if part.gates is not None:
+                write_trace(doc, part.gates)
         if self.surprisal:
             from refreader_spacy.pretraining.surprisal import write_surprisals
 
             write_surprisals(self.model, docs, self.name)
 
     def get_loss(
-        self, examples: Iterable[Example], readings: list[Any]
-    ) -> tuple[float, list[Any]]:
-        """The loss against gold clusters, and its gradient.
-
-        readings (list[Any]): Readings, whose link probabilities are compared with gold;
-            or what a reader of names said, which is compared with what it should say.
-        """
-        examples = list(examples)
-        if readings and isinstance(readings[0], Said):
-            from refreader_spacy.training.lesson import decision_loss, decisions_of
-
-            decisions = [
-                decisions_of(example, self.spans_prefix, said.n_cells)
-                for example, said in zip(examples, readings, strict=True)
-            ]
-            return decision_loss(readings, decisions, self.loss_weights)
-        golds = [
-            gold_links(example, self.spans_prefix, self.loss_weights)
-            for example in examples
-        ]
-        return coreference_loss(readings, golds)
+        self, examples: Iterable[Example], outputs: Any
+    ) -> tuple[float, Any]:
+        """The loss against gold clusters, and its gradient in the model's outputs."""
+        return self.reader.get_loss(examples, outputs, self.spans_prefix)
 
     def initialize(
         self,
@@ -251,8 +248,9 @@ class RefReader(TrainablePipe):
             if "gap_pronoun" in example.reference.spans
             and read_trace(example.predicted) is None
         ]
-        for doc, reading in zip(unread, self.predict(unread), strict=True):
-            write_trace(doc, reading)
+        for doc, part in zip(unread, read_docs(self.model, unread, gates=True), strict=True):
+            if part.gates is not None:
+                write_trace(doc, part.gates)
         return cast(Scores, super().score(examples, **kwargs))
 
     def from_bytes(
@@ -280,3 +278,11 @@ class RefReader(TrainablePipe):
             if value != saved.get(name, value):
                 self.cfg[name] = wished[name]
         return self
+
+
+def has_gold(example: Example, prefix: str) -> bool:
+    """Is there anything to learn from?"""
+    return any(
+        key.startswith(f"{prefix}_") and len(group)
+        for key, group in example.reference.spans.items()
+    )

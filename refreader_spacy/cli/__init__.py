@@ -15,7 +15,6 @@ from refreader_spacy.cli.convert import convert
 from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
-from refreader_spacy.cli.names import names
 from refreader_spacy.cli.pages import pages
 from refreader_spacy.cli.perplexity import perplexity
 from refreader_spacy.cli.pretrain import pretrain
@@ -24,9 +23,7 @@ from refreader_spacy.cli.sample import sample
 from refreader_spacy.cli.score import score
 from refreader_spacy.cli.seeds import seeds
 from refreader_spacy.cli.serve import serve
-from refreader_spacy.cli.silver import silver
 from refreader_spacy.cli.table import table
-from refreader_spacy.cli.taught import taught
 from refreader_spacy.cli.threshold import threshold
 from refreader_spacy.cli.weights import weights
 
@@ -66,8 +63,6 @@ for command in (
     pages,
     corpus,
     convert,
-    silver,
-    taught,
     threshold,
     perplexity,
     evaluate,
@@ -77,7 +72,6 @@ for command in (
     compare,
     table,
     weights,
-    names,
 ):
     app.command()(command)
 # Settings of their config may be given as well, as to `spacy train`.

@@ -32,6 +32,7 @@ N_COLUMNS = N_WORD_COLUMNS + 6
 
 LONGEST_QUOTATION = 200  # tokens, after which a quotation mark is taken to be missing
 N_KNOWN = 2**16  # words whose rows are kept
+SPEAKERS = "speakers"  # a span group: who says what, as labels
 
 _known: dict[int, tuple[int, ...]] = {}  # by spaCy's hash of the word
 
@@ -49,6 +50,7 @@ class TextState:
     n_quotations: int = 0
     quotation_start: int = 0
     spaced: bool = True  # was there a space after the last token?
+    speaker: int = 0  # of the last token
 
     def copy(self) -> TextState:
         return TextState(**vars(self))
@@ -73,30 +75,33 @@ def token_rows(
     speakers (Sequence[int] | None): Who says each token of `doc`, as a hash, or 0.
     """
     values = cast(Any, doc).to_array([ORTH, SPACY])  # (T, 2)
-    words = _word_rows(values[:, 0].tolist(), doc)  # (T, 17)
+    words = _word_rows(values[:, 0].tolist(), doc)  # (T, 19)
     spaced = values[:, 1] > 0  # (T,)
     places = np.flatnonzero(words[:, Column.SPACE] == 0)
     rows = np.zeros((len(places), N_COLUMNS), np.int32)
     rows[:, :N_WORD_COLUMNS] = words[places]
+    if speakers is not None:
+        rows[:, SPEAKER] = np.asarray(speakers, np.int32)[places]
     _add_sentences(rows, words, places, state)
     _add_quotations(rows, state)
     before = np.r_[state.spaced, spaced[:-1] | (words[:-1, Column.SPACE] > 0)]
     if len(words):
         state.spaced = bool(spaced[-1] or words[-1, Column.SPACE])
         rows[:, NO_SPACE] = ~before[: len(words)][places]
-    if speakers is not None:
-        rows[:, SPEAKER] = np.asarray(speakers, np.int32)[places]
     state.n_tokens += len(rows)
     return TokenRows(rows, places)
 
 
-def speaker_hashes(doc: Doc) -> list[int] | None:
-    """Who says each token, by the span group `speakers` of a Doc, if it has one."""
-    if "speakers" not in doc.spans:
+def speaker_hashes(part: Doc | Span) -> list[int] | None:
+    """Who says each token, by the span group `speakers` of the Doc, if it has one."""
+    doc, first = (part.doc, part.start) if isinstance(part, Span) else (part, 0)
+    if SPEAKERS not in doc.spans:
         return None
-    speakers = [0] * len(doc)
-    for span in doc.spans["speakers"]:
-        speakers[span.start : span.end] = [text_hash(span.label_)] * len(span)
+    speakers = [0] * len(part)
+    for span in doc.spans[SPEAKERS]:
+        start, end = max(span.start - first, 0), min(span.end - first, len(part))
+        if start < end:
+            speakers[start:end] = [text_hash(span.label_)] * (end - start)
     return speakers
 
 
@@ -118,7 +123,8 @@ def _word_rows(orths: list[int], doc: Doc | Span) -> Ints:
 def _add_sentences(
     rows: Ints, words: Ints, places: NDArray[np.int64], state: TextState
 ) -> None:
-    """A sentence begins after a full stop or a line's end, not with a small letter."""
+    """A sentence begins after a full stop or a line's end, not with a small letter;
+    and where somebody else begins to speak."""
     if not len(words):
         return
     role = words[:, Column.ROLE]
@@ -137,6 +143,10 @@ def _add_sentences(
     small = words[:, Column.LOWERCASE] > 0
     starts = (kind == 3) & ((pending == 2) | ((pending == 1) & ~small))
     begins = starts[places]
+    if len(rows):  # somebody else begins to speak
+        speaker = rows[:, SPEAKER]
+        begins |= np.concatenate([[state.speaker], speaker[:-1]]) != speaker
+        state.speaker = int(speaker[-1])
     rows[:, SENTENCE_START] = begins
     rows[:, SENTENCE] = state.n_sentences + np.cumsum(begins)
     position = state.n_tokens + np.arange(len(rows))

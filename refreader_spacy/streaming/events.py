@@ -14,11 +14,19 @@ class Mention(NamedTuple):
     end: int
     start_char: int
     end_char: int
+    head: int  # the token that it was decided on at
+    label: str  # the entity's type, as far as this mention tells
     meta: Any  # of the piece that the mention began in
 
 
 class MentionStored(NamedTuple):
-    """A mention has ended and is in the memory."""
+    """A mention's head was read; its text goes as far as the head."""
+
+    mention: Mention
+
+
+class MentionClosed(NamedTuple):
+    """A mention's right edge is known now."""
 
     mention: Mention
 
@@ -44,4 +52,4 @@ class ClusterFinished(NamedTuple):
     mentions: list[Mention]
 
 
-Event = MentionStored | LinkMade | EntityForgotten | ClusterFinished
+Event = MentionStored | MentionClosed | LinkMade | EntityForgotten | ClusterFinished

@@ -1,41 +1,37 @@
-"""A reading that is still going on: feed text as it comes, get events, save and resume.
-
-Shapes: T tokens of a piece, M memory cells.
-"""
+"""A reading that is still going on: feed text as it comes, get events, save and resume."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import srsly
 from spacy.attrs import IDX
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from refreader_spacy.decoding.decoder import Decoder, Found, OpenMention, TokenKind
-from refreader_spacy.decoding.decoder import Mention as Place
+from refreader_spacy.decoding.decoder import Decided, Decoder
 from refreader_spacy.errors import Errors
-from refreader_spacy.lang.en.words import HYPHENS, INSIDE, said_of_name, token_kinds
-from refreader_spacy.paper.inference import ReaderModel, doc_of, encode, weights_of
-from refreader_spacy.protocol import BLOCK, Array, Reading
+from refreader_spacy.protocol import BLOCK, Part, Reader, ReaderModel, reader_of
+from refreader_spacy.reader.tokens import SPEAKERS
 from refreader_spacy.streaming.events import (
     ClusterFinished,
     EntityForgotten,
     Event,
     LinkMade,
     Mention,
+    MentionClosed,
     MentionStored,
 )
-from refreader_spacy.streaming.token_buffer import Part, TokenBuffer
+from refreader_spacy.streaming.saved_stream import packed, unpacked
+from refreader_spacy.streaming.token_buffer import Part as TextPart
+from refreader_spacy.streaming.token_buffer import TokenBuffer
 
-TIDY = 64  # tokens after which the stream lets go of what the memory has forgotten
 LATEST = 1000  # mentions that it keeps of one entity
-FORMAT = "refreader stream 2"
+N_TOKENS = 256  # tokens that a mention may still begin or end at, white space included
 
 Piece = str | Doc | Span | Sequence[str]
 
@@ -49,8 +45,7 @@ class Pipe(Protocol):
     threshold: float
     keep_singletons: bool
 
-    @property
-    def lookahead(self) -> bool: ...
+    def scheme_number(self, reader: Reader) -> int | None: ...
 
 
 class Token(NamedTuple):
@@ -72,276 +67,241 @@ class Stream:
 
         tokenizer (Callable | None): For pieces that are strings.
         """
-        if pipe.lookahead:
-            raise ValueError(Errors.R250.format(name=pipe.name))
         self.pipe = pipe
         self.tokenizer = tokenizer
         # Sees what the memory does at tokens, before they are decided on
-        self.watch: Callable[[Doc, Reading], None] | None = None
+        self.watch: Callable[[Doc, Part], None] | None = None
         self.reset()
 
     def reset(self) -> None:
         """Another text begins: forget everything."""
-        self._read_from(None)
-        n_cells = self._reader.weights.n_cells
-        self._decoder = Decoder(n_cells, self.pipe.threshold)
-        self._entities: dict[int, deque[Mention]] = {}
-        self._known: dict[tuple[int, int], Mention] = {}  # by place, for links
-        self._tokens: deque[Token] = deque()  # from where a mention may begin
+        self._reader = reader_of(self.pipe.model)
+        if self._reader.lookahead:
+            raise ValueError(Errors.R250.format(name=self.pipe.name))
+        self._state = self._reader.start()
+        scheme = self.pipe.scheme_number(self._reader)
+        self._decoder = Decoder(self.pipe.threshold, scheme)
+        self._entities: dict[int, deque[int]] = {}  # numbers of mentions
+        self._mentions: dict[int, Mention] = {}
+        self._open: dict[int, int] = {}  # mentions without a right edge: their starts
+        self._tokens: deque[Token] = deque()
         self._first = 0  # the number of the first of them
         self._n_chars = 0
         self._text = TokenBuffer()
-        # Gates of a hyphen that is part of a word if another token follows
-        self._late: Array | None = None  # (2, 1, M)
-        self._glued = False  # nothing stands between the last token and the next
-        self._said = 0  # the gender of a name that the next token may go on with
+        self._speaker: str | None = None
         self._closed = False
 
     @property
     def clusters(self) -> list[list[Mention]]:
         """The entities that can still be referred to, with their mentions so far."""
         return [
-            list(mentions)
-            for mentions in self._entities.values()
-            if self._counts(mentions)
+            [self._mentions[number] for number in numbers]
+            for numbers in self._entities.values()
+            if self._counts(numbers)
         ]
 
-    def feed(self, piece: Piece, meta: Any = None) -> list[Event]:
+    def feed(
+        self, piece: Piece, meta: Any = None, *, speaker: str | None = None
+    ) -> list[Event]:
         """Go on with a piece of text, cut anywhere; or with tokens.
 
         piece (str | Doc | Span | Sequence[str]): Half a word at the end of a string
             waits for its other half. Tokens in a list count as one space apart.
         meta (Any): Comes back in the mentions that begin in this piece.
+        speaker (str | None): Who says it. Where another speaker begins, a word ends.
         """
         if self._closed:
             raise ValueError(Errors.R252)
+        events: list[Event] = []
+        if speaker != self._speaker:
+            events += self._read_text(self._text.take_all())
+            self._speaker = speaker
         if isinstance(piece, str):
-            return list(self._read_text(self._text.add(piece, meta)))
+            return events + self._read_text(self._text.add(piece, meta))
         if isinstance(piece, Span):
-            doc = doc_of(piece)
-        elif isinstance(piece, Doc):
-            doc = piece
-        else:
-            doc = Doc(self.pipe.vocab, words=list(piece))
-        events = list(self._read_text(self._text.take_all()))
-        events += self._read(doc, [meta] * len(doc))
-        return events
+            piece = piece.as_doc()
+        elif not isinstance(piece, Doc):
+            piece = Doc(self.pipe.vocab, words=list(piece))
+        events += self._read_text(self._text.take_all())
+        return events + self._read(piece, [meta] * len(piece))
 
     def close(self) -> list[Event]:
         """The text ends here: read what was held back and finish all clusters."""
         if self._closed:
             return []
-        events = list(self._read_text(self._text.take_all()))
-        if self._late is not None:
-            late, self._late = self._late, None
-            events += self._decode(late, np.array([TokenKind.NEVER], np.uint8))
-        events += self._report(self._decoder.finish())
+        events = self._read_text(self._text.take_all())
+        events += self._read_block(Doc(self.pipe.vocab), [], last=True)
         events += [
-            ClusterFinished(entity, list(mentions))
-            for entity, mentions in self._entities.items()
-            if self._counts(mentions)
+            ClusterFinished(entity, [self._mentions[n] for n in numbers])
+            for entity, numbers in self._entities.items()
+            if self._counts(numbers)
         ]
         self._closed = True
         return events
 
-    def _counts(self, mentions: Sequence[Mention]) -> bool:
+    def _counts(self, mentions: Sequence[Any]) -> bool:
         return len(mentions) > 1 or bool(self.pipe.keep_singletons)
 
-    def _read_text(self, parts: list[Part]) -> Iterator[Event]:
+    def _read_text(self, parts: list[TextPart]) -> list[Event]:
         if not parts:
-            return
+            return []
         if self.tokenizer is None:
             raise ValueError(Errors.R251.format(name=self.pipe.name))
-        doc = self.tokenizer("".join(part.text for part in parts))
-        stops = np.cumsum([len(part.text) for part in parts])
-        part_of = np.searchsorted(stops, doc.to_array([IDX]).ravel(), side="right")
-        yield from self._read(doc, [parts[i].meta for i in part_of])
+        with self._zone():
+            doc = self.tokenizer("".join(part.text for part in parts))
+            if self._speaker is not None:
+                whole = [Span(doc, 0, len(doc), label=self._speaker)]
+                doc.spans[SPEAKERS] = whole if len(doc) else []
+            stops = np.cumsum([len(part.text) for part in parts])
+            part_of = np.searchsorted(stops, doc.to_array([IDX]).ravel(), side="right")
+            return self._read(doc, [parts[i].meta for i in part_of])
 
-    def _read(self, doc: Doc, metas: list[Any]) -> Iterator[Event]:
+    def _zone(self) -> AbstractContextManager[Any]:
+        """New words are forgotten again: a stream may bring any number of them."""
+        vocab: Any = self.pipe.vocab
+        if not hasattr(vocab, "memory_zone") or vocab.in_memory_zone:
+            return nullcontext()
+        zone: AbstractContextManager[Any] = vocab.memory_zone()
+        return zone
+
+    def _read(self, doc: Doc, metas: list[Any]) -> list[Event]:
         """Read tokens, of any number, in blocks."""
+        events: list[Event] = []
         for start in range(0, len(doc), BLOCK):
-            whole = len(doc) <= BLOCK
-            part = doc if whole else doc_of(doc[start : start + BLOCK])
-            yield from self._read_block(part, metas[start : start + BLOCK])
+            part = doc if len(doc) <= BLOCK else doc[start : start + BLOCK].as_doc()
+            events += self._read_block(part, metas[start : start + BLOCK])
+        return events
 
-    def _read_block(self, doc: Doc, metas: list[Any]) -> Iterator[Event]:
-        tokens = [
+    def _read_block(
+        self, doc: Doc, metas: list[Any], *, last: bool = False
+    ) -> list[Event]:
+        self._tokens.extend(
             Token(token.text, token.whitespace_, self._n_chars + token.idx, meta)
             for token, meta in zip(doc, metas, strict=True)
-        ]
-        self._tokens.extend(tokens)
+        )
         self._n_chars += len(doc.text)
-        (vectors,) = encode(self.pipe.model, [doc])
-        reading = self._reader.read(vectors, [len(doc)])
+        (part,) = self._reader.read(
+            [self._state], [doc], gates=self.watch is not None, last=last
+        )
         if self.watch is not None:
-            self.watch(doc, reading)
-        gates = np.stack((reading.update, reading.overwrite))  # (2, T, M)
-        kinds = token_kinds(doc, self._said)
-        self._said = said_of_name(doc, self._said)
-        # A hyphen inside a word is ordinary, also where pieces meet
-        glued = [self._glued, *(not token.space for token in tokens[-2:])]
-        first, last = tokens[0], tokens[-1]
-        if len(tokens) > 1 and first.text in HYPHENS and glued[0] and not first.space:
-            kinds[0] = INSIDE
-        if self._late is not None:
-            gates = np.concatenate((self._late, gates), axis=1)
-            kinds = np.concatenate(([INSIDE], kinds)).astype(np.uint8)
-            self._late = None
-        if last.text in HYPHENS and glued[-2] and glued[-1]:
-            self._late = gates[:, -1:]
-            gates, kinds = gates[:, :-1], kinds[:-1]
-        self._glued = glued[-1]
-        yield from self._decode(gates, kinds)
-
-    def _decode(self, gates: Array, kinds: Any) -> Iterator[Event]:
-        """Decide, and let go of what is forgotten at the same tokens for any pieces.
-
-        gates (Array): Update and overwrite (2, T, M).
-        """
-        start = 0
-        while start < len(kinds):
-            stop = start + TIDY - self._decoder.position % TIDY
-            update, overwrite = gates[:, start:stop]
-            found = self._decoder.read(update, overwrite, kinds[start:stop])
-            yield from self._report(found)
-            if self._decoder.position % TIDY == 0:
-                yield from self._let_go()
-            start = stop
-        while self._first < self._decoder.needed:
+            self.watch(doc, part)
+        events = list(self._report(part))
+        while len(self._tokens) > N_TOKENS:
             self._tokens.popleft()
             self._first += 1
+        return events
 
-    def _report(self, found: list[Found]) -> Iterator[Event]:
-        for place, link in found:
-            mention = self._mention(place)
-            self._known[place.start, place.end] = mention
-            mentions = self._entities.setdefault(place.cluster, deque(maxlen=LATEST))
-            mentions.append(mention)
+    def _report(self, part: Part) -> Iterator[Event]:
+        for decided in self._decoder.decide(part):
+            mention = self._mention(decided, decided.head + 1)
+            self._mentions[decided.number] = mention
+            self._open[decided.number] = decided.start
+            numbers = self._entities.setdefault(decided.cluster, deque())
+            numbers.append(decided.number)
+            if len(numbers) > LATEST:
+                self._mentions.pop(numbers.popleft())
             yield MentionStored(mention)
-            if link is not None:
-                antecedent = self._known[link.antecedent.start, link.antecedent.end]
-                yield LinkMade(antecedent, mention, link.probability)
+            if decided.antecedent >= 0:
+                antecedent = self._mentions[decided.antecedent]
+                yield LinkMade(antecedent, mention, decided.probability)
+        for number, end in zip(part.closed.tolist(), part.ends.tolist(), strict=True):
+            if self._open.pop(number, None) is not None and number in self._mentions:
+                mention = self._extended(self._mentions[number], end)
+                self._mentions[number] = mention
+                yield MentionClosed(mention)
+        yield from self._let_go(part)
 
-    def _mention(self, place: Place) -> Mention:
-        first, last = place.start - self._first, place.end - 1 - self._first
-        tokens = [self._tokens[i] for i in range(first, last + 1)]
-        text = "".join(token.text + token.space for token in tokens[:-1])
-        text += tokens[-1].text
-        start = tokens[0].start
+    def _mention(self, decided: Decided, end: int) -> Mention:
+        text, start, meta = self._text_of(decided.start, end)
         return Mention(
-            entity=place.cluster,
+            entity=decided.cluster,
             text=text,
-            start=place.start,
-            end=place.end,
+            start=decided.start,
+            end=end,
             start_char=start,
             end_char=start + len(text),
-            meta=tokens[0].meta,
+            head=decided.head,
+            label=self._reader.labels[decided.label],
+            meta=meta,
         )
 
-    def _let_go(self) -> Iterator[Event]:
-        decoder = self._decoder
-        decoder.release()
-        places = set(decoder.owners)
-        if decoder.open is not None and decoder.open.antecedent is not None:
-            places.add(decoder.open.antecedent)
-        kept = {(place.start, place.end) for place in places}
-        self._known = {key: m for key, m in self._known.items() if key in kept}
-        alive = {place.cluster for place in places}
-        for entity in [e for e in self._entities if e not in alive]:
-            mentions = self._entities.pop(entity)
+    def _extended(self, mention: Mention, end: int) -> Mention:
+        text, start, _ = self._text_of(mention.start, end)
+        return mention._replace(end=end, text=text, end_char=start + len(text))
+
+    def _text_of(self, start: int, end: int) -> tuple[str, int, Any]:
+        first, last = start - self._first, end - 1 - self._first
+        tokens = [self._tokens[i] for i in range(first, last + 1)]
+        text = "".join(token.text + token.space for token in tokens[:-1])
+        return text + tokens[-1].text, tokens[0].start, tokens[0].meta
+
+    def _let_go(self, part: Part) -> Iterator[Event]:
+        alive = self._decoder.release(part)
+        opened = {self._mentions[n].entity for n in self._open if n in self._mentions}
+        for entity in [e for e in self._entities if e not in alive | opened]:
+            numbers = self._entities.pop(entity)
+            mentions = [self._mentions.pop(number) for number in numbers]
             yield EntityForgotten(entity)
             if self._counts(mentions):
-                yield ClusterFinished(entity, list(mentions))
-
-    def _read_from(self, state: Any) -> None:
-        weights = weights_of(self.pipe.model)
-        if weights is None:
-            raise ValueError(Errors.R253.format(name=self.pipe.name))
-        self._reader = weights.documents(state)
+                yield ClusterFinished(entity, mentions)
 
     def to_bytes(self) -> bytes:
         """Everything but the pipe: `from_bytes` goes on from here."""
-        decoder = self._decoder
-        saved = {
-            "format": FORMAT,
-            "pipe": self.pipe.name,
-            "state": self._reader.state._asdict(),
-            "decoder": {
-                "threshold": decoder.threshold,
-                "position": decoder.position,
-                "n_clusters": decoder.n_clusters,
-                "open": decoder.open and asdict(decoder.open),
-                "name": decoder.name,
-                "owners": decoder.owners,
-                "genders": list(decoder.genders.items()),
-                "shares": decoder.shares,
-                "left": decoder.left,
-            },
-            "entities": [[e, list(m)] for e, m in self._entities.items()],
-            "known": list(self._known.values()),
-            "tokens": list(self._tokens),
-            "first": self._first,
-            "n_chars": self._n_chars,
-            "text": self._text.parts,
-            "late": self._late,
-            "glued": self._glued,
-            "said": self._said,
-            "closed": self._closed,
-        }
-        try:
-            return bytes(srsly.msgpack_dumps(saved))
-        except TypeError as error:
-            raise ValueError(Errors.R254.format(problem=error)) from error
+        return packed(
+            {
+                "pipe": self.pipe.name,
+                "state": self._reader.to_saved(self._state),
+                "decoder": {
+                    "threshold": self._decoder.threshold,
+                    "scheme": self._decoder.scheme,
+                    "n_clusters": self._decoder.n_clusters,
+                    "clusters": [[e, *c] for e, c in self._decoder.clusters.items()],
+                },
+                "entities": [[e, list(n)] for e, n in self._entities.items()],
+                "mentions": [[n, list(m)] for n, m in self._mentions.items()],
+                "open": list(self._open.items()),
+                "tokens": [list(token) for token in self._tokens],
+                "first": self._first,
+                "n_chars": self._n_chars,
+                "text": [list(part) for part in self._text.parts],
+                "speaker": self._speaker,
+                "closed": self._closed,
+            }
+        )
 
     @classmethod
     def from_bytes(cls, nlp: Language, data: bytes) -> Stream:
         """Go on where `to_bytes` was called, with the same pipeline."""
-        try:
-            saved = srsly.msgpack_loads(data)
-        except ValueError as error:
-            raise ValueError(Errors.R255.format(expected=FORMAT)) from error
-        if not isinstance(saved, dict) or saved.get("format") != FORMAT:
-            raise ValueError(Errors.R255.format(expected=FORMAT))
-        name = saved["pipe"]
+        saved = unpacked(data)
+        name = saved.get("pipe")
         if name not in nlp.pipe_names:
             raise ValueError(Errors.R256.format(name=name, found=nlp.pipe_names))
         pipe: Any = nlp.get_pipe(name)
         stream: Stream = pipe.stream()
         stream.tokenizer = nlp.tokenizer
-        stream._restore(saved)
+        try:
+            stream._restore(saved)
+        except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+            raise ValueError(Errors.R257.format(name=repr(error))) from error
         return stream
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        state = type(self._reader.state)(**saved["state"])
-        expected = [field.shape for field in self._reader.state]
-        found = [field.shape for field in state]
-        if found != expected:
-            raise ValueError(Errors.R257.format(expected=expected, found=found))
-        self._read_from(state)
-        self._decoder = _decoder(saved["decoder"])
-        self._entities = {
-            entity: deque((Mention(*m) for m in mentions), maxlen=LATEST)
-            for entity, mentions in saved["entities"]
-        }
-        known = [Mention(*m) for m in saved["known"]]
-        self._known = {(m.start, m.end): m for m in known}
+        self._state = self._reader.from_saved(saved["state"])
+        decoder = saved["decoder"]
+        self._decoder = Decoder(
+            float(decoder["threshold"]), decoder["scheme"], int(decoder["n_clusters"])
+        )
+        self._decoder.clusters = {e: (c, n) for e, c, n in decoder["clusters"]}
+        self._entities = {e: deque(numbers) for e, numbers in saved["entities"]}
+        self._mentions = {n: Mention(*m) for n, m in saved["mentions"]}
+        self._open = dict(saved["open"])
         self._tokens = deque(Token(*token) for token in saved["tokens"])
-        self._first, self._n_chars = saved["first"], saved["n_chars"]
-        self._text.parts = [Part(*part) for part in saved["text"]]
-        self._late, self._glued = saved["late"], saved["glued"]
-        self._said = saved["said"]
-        self._closed = saved["closed"]
-
-
-def _decoder(saved: dict[str, Any]) -> Decoder:
-    decoder = Decoder(len(saved["left"]), saved["threshold"])
-    decoder.position, decoder.n_clusters = saved["position"], saved["n_clusters"]
-    decoder.name = saved["name"]
-    if saved["open"] is not None:
-        antecedent = saved["open"].pop("antecedent")
-        decoder.open = OpenMention(**saved["open"])
-        decoder.open.antecedent = antecedent and Place(*antecedent)
-    decoder.owners = [Place(*place) for place in saved["owners"]]
-    decoder.genders = dict(saved["genders"])
-    decoder.shares, decoder.left = saved["shares"].copy(), saved["left"].copy()
-    return decoder
+        self._first, self._n_chars = int(saved["first"]), int(saved["n_chars"])
+        self._text.restore([TextPart(*part) for part in saved["text"]])
+        self._speaker = saved["speaker"]
+        self._closed = bool(saved["closed"])
+        known = self._mentions.keys()
+        if not all(n in known for numbers in self._entities.values() for n in numbers):
+            raise ValueError(Errors.R257.format(name="mentions"))
+        if not all(n in known for _, n in self._decoder.clusters.values()):
+            raise ValueError(Errors.R257.format(name="clusters"))

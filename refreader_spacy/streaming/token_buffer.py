@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+LONGEST_WORD = 1000  # characters without white space after which a word is cut
+
 
 class Part(NamedTuple):
     """Text that came in one piece, and what was said about that piece."""
@@ -16,20 +18,39 @@ class TokenBuffer:
     """Gives out text as far as its tokens are certain, and holds back the rest.
 
     It relies on what spaCy's tokenizers do: white space always ends a token, one space
-    belongs to the token before it, and any more are a token of their own.
+    belongs to the token before it, and any more are a token of their own. What is held
+    back is at most LONGEST_WORD characters without white space, and the white space
+    behind them; pieces of it are joined only when there is something to give out.
     """
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
+        self._n_held = 0
+        self._n_spaces = 0  # that what is held back ends in
 
     def add(self, text: str, meta: Any) -> list[Part]:
         """Go on with another piece; what can be tokenized now."""
+        if not text:
+            return []
         self.parts.append(Part(text, meta))
-        return self._take(safe_length("".join(part.text for part in self.parts)))
+        self._n_held += len(text)
+        # Nothing can be given out while a word goes on, or its white space does
+        if self._n_held <= LONGEST_WORD and not self._n_spaces and not _has_space(text):
+            return []
+        joined = "".join(part.text for part in self.parts)
+        length = safe_length(joined)
+        if len(joined) - length > LONGEST_WORD:
+            length = len(joined)
+        return self._take(length)
 
     def take_all(self) -> list[Part]:
         """There is no more: the rest."""
-        return self._take(sum(len(part.text) for part in self.parts))
+        return self._take(self._n_held)
+
+    def restore(self, parts: list[Part]) -> None:
+        """Hold back what another buffer held back."""
+        self.parts = parts
+        self._count()
 
     def _take(self, length: int) -> list[Part]:
         taken, held = [], []
@@ -38,7 +59,17 @@ class TokenBuffer:
             held.append(Part(text[length:], meta))
             length -= len(taken[-1].text)
         self.parts = [part for part in held if part.text]
+        self._count()
         return [part for part in taken if part.text]
+
+    def _count(self) -> None:
+        self._n_held = sum(len(part.text) for part in self.parts)
+        joined = "".join(part.text for part in self.parts)
+        self._n_spaces = len(joined) - len(joined.rstrip())
+
+
+def _has_space(text: str) -> bool:
+    return any(character.isspace() for character in text)
 
 
 def safe_length(text: str) -> int:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from functools import lru_cache
 from zlib import crc32
 
-from refreader_spacy.lang.en.words import given_names, words
+from refreader_spacy.lang.en.words import Gender, given_names, words
 
 
 class Pronoun(IntEnum):
@@ -28,15 +27,6 @@ class Pronoun(IntEnum):
     THIS = 8
     WHO = 9
     ONE = 10
-
-
-class Gender(IntEnum):
-    """What a word says about the gender of whoever it refers to."""
-
-    UNKNOWN = 0
-    MASCULINE = 1
-    FEMININE = 2
-    NEUTER = 3
 
 
 class Number(IntEnum):
@@ -169,14 +159,6 @@ _ROLES: dict[str, Role] = {
 }
 
 
-@lru_cache(maxsize=1)
-def _name_genders() -> dict[str, Gender]:
-    genders = {}
-    for name, bits in given_names().items():
-        genders[name] = Gender.FEMININE if bits == 128 else Gender.MASCULINE
-    return genders
-
-
 def text_hash(text: str) -> int:
     """A hash of a text that is the same on every machine, from 1 to 2**31 - 1."""
     return crc32(text.encode("utf8", "surrogatepass")) & HASH_BITS or 1
@@ -257,7 +239,7 @@ def _gender(word: str, lower: str, pronoun: Pronoun) -> Gender:
         return Gender.FEMININE
     if pronoun == Pronoun.IT:
         return Gender.NEUTER
-    return _name_genders().get(word, Gender.UNKNOWN)
+    return given_names().get(word, Gender.UNKNOWN)
 
 
 def _number(lower: str, pronoun: Pronoun) -> Number:
