@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.reader.kernels import recur
+from refreader_spacy.reader.kernels import read_mentions, recur
 from refreader_spacy.reader.memory import (
     Choices,
     Floats,
     MemoryState,
     MemoryWeights,
-    read_mentions,
 )
 from refreader_spacy.reader.mentions import LONGEST, Field, describe_mentions
 from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, FURTHEST, N_TYPES, SCHEMES

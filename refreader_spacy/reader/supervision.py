@@ -147,6 +147,8 @@ def gold_mentions(example: Example, prefix: str, places: Longs) -> list[GoldMent
     for cluster, group in enumerate(gold_groups(example.reference, prefix)):
         heads = group.attrs.get("heads") or [span.end - 1 for span in group]
         flags = group.attrs.get("ontonotes") or [-1] * len(heads)
+        if len(group) == 1:  # OntoNotes has no singletons, which says nothing of it
+            flags = [-1]
         for span, head, flag in zip(group, heads, flags, strict=True):
             rows = [row_of[alignment[t]] for t in (head, span.start, span.end - 1)]
             if all(len(r) and (r >= 0).all() for r in rows):
