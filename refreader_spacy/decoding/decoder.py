@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -115,20 +116,24 @@ def decode(
     part: Part,
     threshold: float,
     *,
+    labels: Sequence[str],
     scheme: int | None = None,
-    labels: Sequence[str] = ("",),
     singletons: bool = True,
 ) -> list[Cluster]:
     """The clusters of a whole text in the order of their first mention.
 
-    scheme (int | None): Whose mentions count, as a place in the reader's schemes.
     labels (Sequence[str]): The reader's entity types.
+    scheme (int | None): Whose mentions count, as a place in the reader's schemes.
     singletons (bool): Keep mentions that nothing links to.
     """
     end_of = dict(zip(part.closed.tolist(), part.ends.tolist(), strict=True))
     found: dict[int, list[Decided]] = {}
+    seen: set[tuple[int, int]] = set()  # two heads may have come out with one span
     for decided in Decoder(threshold, scheme).decide(part):
-        found.setdefault(decided.cluster, []).append(decided)
+        span = decided.start, end_of[decided.number]
+        if span not in seen:
+            seen.add(span)
+            found.setdefault(decided.cluster, []).append(decided)
     clusters = []
     for number, members in found.items():
         if not singletons and len(members) == 1:
@@ -139,9 +144,8 @@ def decode(
             for d in members
         }
         links = [
-            Link(mentions[d.antecedent], mentions[d.number], d.probability)
-            for d in members
-            if d.antecedent >= 0
+            Link(mentions[before.number], mentions[d.number], d.probability)
+            for before, d in pairwise(members)
         ]
         clusters.append(Cluster(list(mentions.values()), links))
     return clusters

@@ -339,7 +339,9 @@ def right_edges(
     state.open_number, state.open_head = number[left], head[left]
     state.open_query = query[left].copy()
     none = [np.zeros(0, np.int64)]
-    return np.concatenate(closed or none), np.concatenate(ends or none)
+    numbers, tokens = np.concatenate(closed or none), np.concatenate(ends or none)
+    order = np.lexsort((numbers, tokens))
+    return numbers[order], tokens[order]
 
 
 def sigmoid(x: Floats) -> Floats:

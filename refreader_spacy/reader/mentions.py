@@ -200,10 +200,11 @@ def _genders(span: Ints, inside: NDArray[np.bool_], head: Ints, kind: Ints) -> I
 
 def _numbers(head: Ints, start: Ints, kind: Ints, pronoun: Ints) -> Ints:
     number = head[:, Column.NUMBER].copy()
-    one = (pronoun == 0) & (start[:, Column.NUMBER] == Number.SINGULAR)
-    number[one & (start[:, Column.DETERMINER] > 0)] = Number.SINGULAR
-    many = (pronoun == 0) & (start[:, Column.NUMBER] == Number.PLURAL)
-    number[many & (start[:, Column.DETERMINER] > 0)] = Number.PLURAL
+    # "a species" is one, whatever its ending says; "his dogs" are not one as he is
+    tells = (pronoun == 0) & (start[:, Column.DETERMINER] > 0)
+    tells &= start[:, Column.DETERMINER] != Determiner.POSSESSIVE
+    tells &= start[:, Column.NUMBER] > 0
+    number[tells] = start[tells, Column.NUMBER]
     number[(kind == Kind.NAME) | (kind == Kind.CAPITAL_START)] = Number.UNKNOWN
     number[kind == Kind.CONJUNCTION] = Number.PLURAL
     return number

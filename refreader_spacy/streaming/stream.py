@@ -84,6 +84,7 @@ class Stream:
         self._entities: dict[int, deque[int]] = {}  # numbers of mentions
         self._mentions: dict[int, Mention] = {}
         self._open: dict[int, int] = {}  # mentions without a right edge: their starts
+        self._spans: set[tuple[int, int]] = set()  # of mentions that were closed lately
         self._tokens: deque[Token] = deque()
         self._first = 0  # the number of the first of them
         self._n_chars = 0
@@ -189,6 +190,7 @@ class Stream:
         while len(self._tokens) > N_TOKENS:
             self._tokens.popleft()
             self._first += 1
+        self._spans = {span for span in self._spans if span[0] >= self._first}
         return events
 
     def _report(self, part: Part) -> Iterator[Event]:
@@ -201,15 +203,24 @@ class Stream:
             if len(numbers) > LATEST:
                 self._mentions.pop(numbers.popleft())
             yield MentionStored(mention)
-            if decided.antecedent >= 0:
-                antecedent = self._mentions[decided.antecedent]
+            if len(numbers) > 1:
+                antecedent = self._mentions[numbers[-2]]
                 yield LinkMade(antecedent, mention, decided.probability)
         for number, end in zip(part.closed.tolist(), part.ends.tolist(), strict=True):
             if self._open.pop(number, None) is not None and number in self._mentions:
                 mention = self._extended(self._mentions[number], end)
                 self._mentions[number] = mention
                 yield MentionClosed(mention)
+                self._drop_if_doubled(number, mention)
         yield from self._let_go(part)
+
+    def _drop_if_doubled(self, number: int, mention: Mention) -> None:
+        """Two heads may have come out with one span, which is one mention."""
+        span = mention.start, mention.end
+        if span in self._spans:
+            self._entities[mention.entity].remove(number)
+            del self._mentions[number]
+        self._spans.add(span)
 
     def _mention(self, decided: Decided, end: int) -> Mention:
         text, start, meta = self._text_of(decided.start, end)
@@ -260,6 +271,7 @@ class Stream:
                 "entities": [[e, list(n)] for e, n in self._entities.items()],
                 "mentions": [[n, list(m)] for n, m in self._mentions.items()],
                 "open": list(self._open.items()),
+                "spans": sorted(self._spans),
                 "tokens": [list(token) for token in self._tokens],
                 "first": self._first,
                 "n_chars": self._n_chars,
@@ -295,6 +307,7 @@ class Stream:
         self._entities = {e: deque(numbers) for e, numbers in saved["entities"]}
         self._mentions = {n: Mention(*m) for n, m in saved["mentions"]}
         self._open = dict(saved["open"])
+        self._spans = {(start, end) for start, end in saved["spans"]}
         self._tokens = deque(Token(*token) for token in saved["tokens"])
         self._first, self._n_chars = int(saved["first"]), int(saved["n_chars"])
         self._text.restore([TextPart(*part) for part in saved["text"]])
@@ -303,5 +316,3 @@ class Stream:
         known = self._mentions.keys()
         if not all(n in known for numbers in self._entities.values() for n in numbers):
             raise ValueError(Errors.R257.format(name="mentions"))
-        if not all(n in known for _, n in self._decoder.clusters.values()):
-            raise ValueError(Errors.R257.format(name="clusters"))

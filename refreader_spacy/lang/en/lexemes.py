@@ -145,6 +145,12 @@ FUNCTION_WORDS = words(
     "her its our their thy whose of 's ’s ' and or & , - . mr mr. mrs mrs. ms ms. "  # noqa: RUF001
     "miss dr dr. sir"
 )
+ACRONYMS = words("US IT WHO")  # not the pronouns that they look like
+ONE = words("this that a an each every another one")
+MANY = words(
+    "these those ones both many several few two three four five six seven eight nine "
+    "ten hundred thousand million"
+)
 IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
 NOT_PLURAL = re.compile(r"(ss|us|is|'s)$")
 _ROLES: dict[str, Role] = {
@@ -186,6 +192,8 @@ def word_row(word: str) -> tuple[int, ...]:
     """What is known of a word, as the columns of `Column`."""
     lower = word.lower()
     pronoun = PRONOUN_OF.get(lower, Pronoun.NONE)
+    if word in ACRONYMS:
+        pronoun = Pronoun.NONE
     alpha = any(c.isalnum() for c in word)
     role = _ROLES.get(lower)
     if role is None:
@@ -243,16 +251,10 @@ def _gender(word: str, lower: str, pronoun: Pronoun) -> Gender:
 
 
 def _number(lower: str, pronoun: Pronoun) -> Number:
-    if pronoun in (Pronoun.THEY, Pronoun.WE) or lower in ("these", "those", "ones"):
+    if pronoun in (Pronoun.THEY, Pronoun.WE) or lower in MANY | IRREGULAR_PLURALS:
         return Number.PLURAL
-    if pronoun in (Pronoun.HE, Pronoun.SHE, Pronoun.IT, Pronoun.I, Pronoun.ONE):
+    if pronoun in (Pronoun.HE, Pronoun.SHE, Pronoun.IT, Pronoun.I) or lower in ONE:
         return Number.SINGULAR
-    if pronoun in (Pronoun.YOU, Pronoun.WHO):
-        return Number.UNKNOWN
-    if lower in ("this", "that", "a", "an", "each", "every", "another"):
-        return Number.SINGULAR
-    if lower in IRREGULAR_PLURALS:
-        return Number.PLURAL
-    if not lower.isalpha():
+    if pronoun or lower in DETERMINER_OF or not lower.isalpha():
         return Number.UNKNOWN
     return Number.PLURAL if stem_of(lower) != lower else Number.SINGULAR
