@@ -440,7 +440,7 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R343 = (
         "The articles fetched so far should be in {path}, but it isn't a cache of "
-        "`refreader pages`: {found}. Give --cache another file, or delete this one."
+        "`refreader wikipedia`: {found}. Give --cache another file, or delete this one."
     )
     R344 = (
         "None of the {n} articles has any text at {api}, so nothing was written. Check "

@@ -1,4 +1,4 @@
-"""What crosses the doors of the model: plain NumPy, on the CPU.
+"""Types that readers exchange with component, decoder and stream: NumPy, on the CPU.
 
 Shapes: T tokens, M memory cells.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1024  # tokens of one document that are looked at together
+BLOCK = 1024  # tokens of one document that are processed together
 
 Array = NDArray[np.float32]
 
@@ -22,7 +22,7 @@ class Reading:
 
     update (Array): How much each token was added to each cell (T, M).
     overwrite (Array): How much each token replaced what each cell held (T, M).
-    salience (Array): How present each cell is after each token (T, M).
+    salience (Array): The salience of each cell after each token (T, M).
     """
 
     update: Array
@@ -38,7 +38,7 @@ class Reading:
         return int(n_cells)
 
     def blocks(self) -> Iterator[Reading]:
-        """All of it from left to right, some tokens at a time."""
+        """Consecutive parts of at most BLOCK tokens."""
         for start in range(0, len(self), BLOCK):
             some = slice(start, start + BLOCK)
             yield Reading(self.update[some], self.overwrite[some], self.salience[some])

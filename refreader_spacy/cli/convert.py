@@ -1,4 +1,4 @@
-"""`refreader convert`: coreference data of others as spaCy's training files."""
+"""`refreader convert`: coreference corpora as spaCy training files."""
 
 from __future__ import annotations
 

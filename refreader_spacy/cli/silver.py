@@ -1,4 +1,4 @@
-"""`refreader silver`: a training corpus from biographies that nobody annotated."""
+"""`refreader silver`: a training corpus from unannotated biographies."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def silver(
     limit: Annotated[int, typer.Option(help="How many examples to make.")] = 16000,
     seed: Annotated[int, typer.Option(help="Of all random choices.")] = 0,
 ) -> None:
-    """Make coreference examples from biographies, where each says whom it is about.
+    """Make coreference examples from biographies, whose titles name the main entity.
 
-    They are good to start from, not to end with: train on them first, then on GAP.
+    The labels are noisy: train on them first, then on GAP.
 
     Example: refreader silver assets/wiki_bio/wiki_bio.txt.xz -o corpus/silver.spacy
     """
@@ -59,7 +59,7 @@ def silver(
 
 
 def report(examples: list[Silver]) -> str:
-    """How many of what, and a few to look at."""
+    """Counts by kind, and a few examples."""
     counts = Counter((example.kind, example.gender) for example in examples)
     lines = [f"{kind} {gender}: {n}" for (kind, gender), n in sorted(counts.items())]
     first = sum(example.person < example.other for example in examples)
