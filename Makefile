@@ -13,7 +13,7 @@ run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.ht
 
 test: export OMP_NUM_THREADS = 1
 test: lint browser $(UPPER)/.ready  ## Lint, then run all tests but the slow ones
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 	$(UPPER)/bin/python -m pytest -n 2 -k transformer
 
 test-slow: export OMP_NUM_THREADS = 1
