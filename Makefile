@@ -13,11 +13,13 @@ run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.ht
 
 test: export OMP_NUM_THREADS = 1
 test: lint browser $(UPPER)/.ready  ## Lint, then run all tests but the slow ones
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 	$(UPPER)/bin/python -m pytest -n 2 -k transformer
 
-test-slow: $(UPPER)/.ready  ## Run the tests that train for longer
+test-slow: export OMP_NUM_THREADS = 1
+test-slow: $(UPPER)/.ready  ## Run the tests that train for longer, and property tests 20 times as long
 	$(UPPER)/bin/python -m pytest -m slow
+	$(UPPER)/bin/python -m pytest -n 2 -m hypothesis --examples-factor 20
 
 lint: $(READY)  ## Check format, code, types and who imports whom
 	$(BIN)/ruff format --check

@@ -25,8 +25,8 @@ from spacy.language import Language
 from benchmarks.report import report
 from refreader_spacy import render
 from refreader_spacy.page.app import page_app
-from refreader_spacy.page.library import Library
 from refreader_spacy.page.server import serving
+from refreader_spacy.page.service import ReadingService
 from tests.browser.chromium import look, open_browser
 
 N_PLAYED, N_DRAWN = 500, 20_000  # tokens
@@ -63,7 +63,7 @@ def main() -> None:
     args = parser.parse_args()
     nlp = spacy.blank("en")
     reader = nlp.add_pipe("refreader")
-    with serving(page_app(Library(reader))) as address:
+    with serving(page_app(ReadingService(reader))) as address:
         browser = open_browser()
         try:
             if args.picture:

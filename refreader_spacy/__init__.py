@@ -12,7 +12,7 @@ __all__ = ["RefReader", "register_extensions", "render"]
 
 
 def __getattr__(name: str) -> Any:
-    """Who draws nothing doesn't load what draws."""
+    """Import `render` on first use."""
     if name == "render":
         from refreader_spacy.pictures import render
 

@@ -440,7 +440,7 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R343 = (
         "The articles fetched so far should be in {path}, but it isn't a cache of "
-        "`refreader pages`: {found}. Give --cache another file, or delete this one."
+        "`refreader wikipedia`: {found}. Give --cache another file, or delete this one."
     )
     R344 = (
         "None of the {n} articles has any text at {api}, so nothing was written. Check "
@@ -472,13 +472,78 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R355 = (
         "{path}, line {line}: {found!r} in the last column begins or ends no mention "
-        "of its sentence. Expected such as (3, 3), (3) or (3)|(5 with each mention "
+        "of its document. Expected such as (3, 3), (3) or (3)|(5 with each mention "
         "ended where it began. Correct the line."
     )
-    R356 = "There are no files that end in 'conll' in {paths}. Check the path."
-    R357 = "There is no {path}. Give CoNLL-2012 files, or a folder of them."
     R358 = (
         "There are too few files for --part {part}: of ten, the first is for testing, "
         "the second for development, and the rest for training. Give more files, or "
         "leave it out."
+    )
+
+    # Corpora
+    R400 = (
+        "{path} can't be read from line {line} on as UTF-8 text: {found}. Check that "
+        "the download is complete, or save the file again as UTF-8."
+    )
+    R401 = (
+        "{path}, line {line}: expected the 10 columns of CoNLL-U, separated by tabs, "
+        "but found {found}. Give a CoNLL-U file, or correct the line."
+    )
+    R402 = (
+        "{path}, line {line}: expected the number of a word such as 8, 8-9 or 8.1 in "
+        "the first column and the word in the second, but found {found!r}. Correct the "
+        "line."
+    )
+    R403 = (
+        "{path}, line {line}: expected mentions such as (e3-person-1, e3) or "
+        "(e3-person-1) one after the other in Entity=, but found {found!r}. Correct "
+        "the line."
+    )
+    R404 = (
+        "{path}, line {line}: {found!r} begins or ends a mention that has no other "
+        "end in the document. Correct Entity= there."
+    )
+    R405 = (
+        "{path}, line {line}: expected entities such as e3<e9,e5<e9 in SplitAnte=, but "
+        "found {found!r}. Correct the line."
+    )
+    R406 = (
+        "{path}, line {line}: expected the number of a word of this sentence, or 0, as "
+        "the head in the seventh column, but found {found!r}. Correct the line."
+    )
+    R407 = (
+        "{path}, line {line}: expected numbers from 1 to {size} as the head of a "
+        "mention of {size} words, but found {found!r}. Correct Entity= there."
+    )
+    R410 = (
+        "{path}, line {line}: expected a JSON object with 'id', 'text' and 'clusters', "
+        "each cluster a list of mentions and each mention a list of [start, end] in "
+        "characters, but found {found}. Correct or remove the line."
+    )
+    R411 = (
+        "{path}, line {line}: expected a JSON object with 'sentences', each a list of "
+        "words, and 'clusters', each a list of mentions as first and last token, but "
+        "found {found}. Correct or remove the line."
+    )
+    R412 = (
+        "The name of {path} doesn't tell its format: expected one that ends in "
+        "{known}. Rename it, or name its format by --format."
+    )
+    R413 = (
+        "{path} should be a DocBin, as spaCy's .spacy files are, but it can't be read."
+    )
+    R414 = "There is no file or folder {path}. Check the path."
+    R415 = (
+        "There is no annotated text in {paths}: expected files that end in {known}. "
+        "Check the path, or name the format by --format."
+    )
+    R416 = (
+        "The document {id!r} has other words in {path} than in the file to convert, "
+        "from word {number} on: expected {expected!r}, but found {found!r}. Give "
+        "--ontonotes files of the same version."
+    )
+    R417 = (
+        "There is no document for {path}: the files have none, or none that was asked "
+        "for. Check --documents and --without-genre."
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from hypothesis import settings
 from spacy.language import Language
 from spacy.training import Example
 from thinc.api import fix_random_seed
@@ -12,6 +13,27 @@ from thinc.api import fix_random_seed
 from refreader_spacy import register_extensions
 
 ROOT = Path(__file__).parents[1]
+
+# A failure prints a decorator that reproduces it; torch's first call is slow
+settings.register_profile("refreader", deadline=None, print_blob=True)
+settings.load_profile("refreader")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    help = "Multiply the number of examples of each property test by this."
+    parser.addoption("--examples-factor", type=int, default=1, help=help)
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    factor = config.getoption("--examples-factor")
+    if factor == 1:
+        return
+    for test in {item.obj for item in items if "hypothesis" in item.keywords}:
+        old = test._hypothesis_internal_use_settings
+        more = settings(old, max_examples=factor * old.max_examples)
+        test._hypothesis_internal_use_settings = more
 
 
 @pytest.fixture(autouse=True, scope="session")

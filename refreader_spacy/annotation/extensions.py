@@ -1,4 +1,4 @@
-"""What we write on a Doc: span groups. Extensions only read them."""
+"""Clusters, links and gates in span groups of a Doc, and extensions that read them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from refreader_spacy.protocol import Array, Reading
 
 
 class CorefLink(NamedTuple):
-    """Two mentions of one entity, the later found to mean the earlier."""
+    """Two mentions of one entity."""
 
     antecedent: Span
     anaphor: Span
@@ -36,7 +36,7 @@ def write_clusters(
     prefix: str = DEFAULT_PREFIX,
     keep_singletons: bool = False,
 ) -> None:
-    """Put clusters on the Doc, in place of those that are there.
+    """Write clusters to the Doc's span groups, in place of earlier ones.
 
     Each is a span group with its links as [antecedent, anaphor, probability] in the
     group's attrs, mentions being counted from 0 within the group.
@@ -62,7 +62,7 @@ def write_clusters(
 
 
 def write_trace(doc: Doc, reading: Reading) -> None:
-    """Keep gates and saliences on the Doc, to the bit."""
+    """Store gates and saliences on the Doc, exactly."""
     if READ not in doc.spans:
         doc.spans[READ] = SpanGroup(doc, name=READ)
     doc.spans[READ].attrs["trace"] = {
@@ -74,7 +74,7 @@ def write_trace(doc: Doc, reading: Reading) -> None:
 
 
 def read_trace(doc: Doc) -> Reading | None:
-    """The gates and saliences kept on the Doc, if any."""
+    """The gates and saliences stored on the Doc, if any."""
     trace = doc.spans[READ].attrs.get("trace") if READ in doc.spans else None
     if trace is None:
         return None
@@ -128,12 +128,12 @@ def spans_of(doc: Doc, mentions: Sequence[tuple[int, int]]) -> list[Span]:
 
 
 def doc_resolved_text(doc: Doc) -> str:
-    """The text with anaphors replaced by what they stand for."""
+    """The text with anaphors replaced by their antecedents."""
     return resolved_text(doc, coref_clusters(doc))
 
 
 def token_surprisal(token: Token) -> float | None:
-    """A token's bits, if its Doc was read by a reader with `surprisal` set."""
+    """A token's surprisal in bits, if the reader had `surprisal` set."""
     doc = token.doc
     kept = doc.spans[READ].attrs.get("surprisal") if READ in doc.spans else None
     return None if kept is None else float(decoded(kept, [len(doc)])[token.i])
@@ -150,11 +150,11 @@ EXTENSIONS: list[tuple[type[Doc | Token | Span], str, Callable[..., Any]]] = [
 
 
 def register_extensions() -> None:
-    """Make the getters known, except where someone else has already taken the name.
+    """Register the getters, except under names that are taken already.
 
-    The pipe does it when it is made, not when it is imported: every spaCy pipeline in
-    the environment imports it, and its user may have extensions of the same names. To
-    read annotated Docs without the pipe, call this first.
+    The pipe does it when it is created, not when it is imported: every spaCy pipeline
+    in the environment imports it, and may have extensions of the same names. To read
+    annotated Docs without the pipe, call this first.
     """
     for owner, name, getter in EXTENSIONS:
         if not owner.has_extension(name):

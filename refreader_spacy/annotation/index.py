@@ -1,4 +1,4 @@
-"""Where on a Doc the clusters are: span groups turned into offsets, once."""
+"""A cached index of a Doc's clusters, in token offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Mention = tuple[int, int]  # token offsets
 
 
 class Index(NamedTuple):
-    """Clusters in token offsets, and where to find them.
+    """Clusters in token offsets, by mention and by token.
 
     It holds no Span: a Span holds its Doc, which would then never be freed.
     """
@@ -33,7 +33,7 @@ INDEXES: WeakKeyDictionary[Doc, Index] = WeakKeyDictionary()
 
 
 def index_of(doc: Doc) -> Index:
-    """The Doc's Index, made again if its span groups or their sizes have changed."""
+    """The Doc's Index, rebuilt if its span groups or their sizes have changed."""
     groups = list(doc.spans.data.values())
     sizes = list(map(len, groups))
     index = INDEXES.get(doc)

@@ -1,4 +1,4 @@
-"""What was found in a Doc, as JSON: for files and for the page."""
+"""A Doc's clusters and links as JSON: for files and for the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from refreader_spacy.annotation.extensions import (
 
 
 def record(id: str, doc: Doc) -> dict[str, Any]:
-    """What was found in a Doc; mentions are [start, end, text], in characters."""
+    """Clusters, links and resolved text, with mentions as [start, end, text]."""
     return {
         "id": id,
         "text": doc.text,

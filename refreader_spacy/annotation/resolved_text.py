@@ -1,4 +1,4 @@
-"""The text again, with anaphors replaced by what they stand for."""
+"""The text with anaphors replaced by their antecedents."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ NEVER_POSSESSED = AFTER_OBJECTS | DETERMINERS | PRONOUNS
 def resolved_text(doc: Doc, clusters: Sequence[Sequence[Span]]) -> str:
     """The text with each mention replaced by its cluster's first that is no pronoun.
 
-    Of overlapping mentions the outermost that is replaced counts. Text outside of them
-    stays as it is, to the character; verbs aren't made to agree.
+    Of overlapping mentions the outermost that is replaced counts. Other text stays
+    exactly as it is; verbs are not made to agree.
     """
-    text = doc.text  # made anew on every access
+    text = doc.text  # built on every access
     pieces = []
     end = 0
     for mention, main in sorted(replaceable(clusters), key=text_order):
@@ -41,7 +41,7 @@ def resolved_text(doc: Doc, clusters: Sequence[Sequence[Span]]) -> str:
 
 
 def replaceable(clusters: Sequence[Sequence[Span]]) -> Iterator[tuple[Span, Span]]:
-    """Mentions to replace, each with the mention that says who it is."""
+    """Mentions to replace, each with the mention that replaces it."""
     for cluster in clusters:
         for main in islice((span for span in cluster if not is_pronoun(span)), 1):
             for mention in cluster:

@@ -15,7 +15,6 @@ from refreader_spacy.cli.convert import convert
 from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
-from refreader_spacy.cli.pages import pages
 from refreader_spacy.cli.perplexity import perplexity
 from refreader_spacy.cli.pretrain import pretrain
 from refreader_spacy.cli.render import render
@@ -26,23 +25,24 @@ from refreader_spacy.cli.serve import serve
 from refreader_spacy.cli.table import table
 from refreader_spacy.cli.threshold import threshold
 from refreader_spacy.cli.weights import weights
+from refreader_spacy.cli.wikipedia import wikipedia
 
 
 class OneLineErrors(TyperGroup):
-    """What went wrong in one line on stderr, and exit code 1; bugs keep their trace."""
+    """Expected errors as one line on stderr with exit code 1; bugs keep their trace."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise  # `head` has seen enough; Typer ends without a word
+            raise  # `head` has closed the pipe; Typer exits quietly
         except (ValueError, OSError) as error:
             typer.secho(f"refreader: {in_one_line(error)}", err=True, fg="red")
             raise typer.Exit(1) from error
 
 
 def in_one_line(error: Exception) -> str:
-    """What went wrong; of a file, its name before anything else."""
+    """An error's message in one line, a file's name first."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split())
@@ -51,7 +51,7 @@ def in_one_line(error: Exception) -> str:
 app = typer.Typer(
     cls=OneLineErrors,
     no_args_is_help=True,
-    help="Coreference that reads text as it comes: annotate, look, train and measure.",
+    help="Incremental coreference for spaCy: annotate, draw, train and evaluate.",
     rich_markup_mode=None,
 )
 for command in (
@@ -60,7 +60,7 @@ for command in (
     serve,
     sample,
     assets,
-    pages,
+    wikipedia,
     corpus,
     convert,
     threshold,

@@ -30,7 +30,7 @@ NOTHING = Done(0, 0, {})
 
 
 class Batch(NamedTuple):
-    """What came of some texts, how many they were, and the bytes they had."""
+    """The output of a batch, its number of texts and of input bytes."""
 
     data: bytes
     n_texts: int
@@ -64,14 +64,13 @@ def annotate(
     n_process: Annotated[
         int, typer.Option("-n", "--n-process", min=1, help="Processes to run.")
     ] = 1,
-    batch_size: Annotated[
-        int, typer.Option(min=1, help="Texts that are read together.")
-    ] = 64,
+    batch_size: Annotated[int, typer.Option(min=1, help="Texts in a batch.")] = 64,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a .jsonl output ends.")
+        bool,
+        typer.Option("--resume", help="Continue an interrupted .jsonl output."),
     ] = False,
 ) -> None:
-    """Find who is who in many texts.
+    """Annotate coreference in many texts.
 
     A file is one text, unless --lines is given or it is JSON Lines, whose objects have
     a "text" and may have an "id". Each gives one record, in the same order: id, text,
@@ -94,7 +93,7 @@ def annotate(
     docbin = output if output and output.suffix == ".spacy" else None
     read = partial(read_to_docbin if docbin else read_to_lines, model)
     pipeline.cache_clear()
-    find_reader(pipeline(model))  # once here: what is wrong with it is said at once
+    find_reader(pipeline(model))  # fails before any process starts
     batches = in_batches(texts, batch_size)
     found = map_in_processes(read, batches, n_process, prepare=partial(pipeline, model))
     watched = progress(found, inputs, hidden=output is None and sys.stdout.isatty())
@@ -109,7 +108,7 @@ def annotate(
 
 @lru_cache(maxsize=1)
 def pipeline(model: str | None) -> Language:
-    """Loaded once in a process; one that is forked off has it already."""
+    """The pipeline, loaded once per process; a forked process has it already."""
     nlp = load_pipeline(model)
     if model is None:
         nlp.max_length = sys.maxsize  # its memory doesn't grow with the text
@@ -122,7 +121,7 @@ def in_batches(texts: Iterator[GivenText], size: int) -> Iterator[list[GivenText
 
 
 def read_to_lines(model: str | None, texts: list[GivenText]) -> Batch:
-    """A batch as it is written: Docs themselves would be slow to pass on."""
+    """A batch as output lines: Docs would be slow to send between processes."""
     lines, n_words = [], 0
     for doc, given in annotated(model, texts):
         lines.append(line(record(given.id, doc)))
@@ -147,7 +146,7 @@ def annotated(
 
 
 def check_paths(inputs: Iterable[str], output: Path | None, resume: bool) -> None:
-    """Find what can't work before anything is read or written."""
+    """Raise an error for impossible combinations before anything is read."""
     for name in inputs:
         if name != STDIN and not Path(name).is_file():
             raise ValueError(Errors.R226.format(path=name))
@@ -161,7 +160,7 @@ def check_paths(inputs: Iterable[str], output: Path | None, resume: bool) -> Non
 
 
 def skip(texts: Iterator[GivenText], path: Path, done: Done) -> None:
-    """Go past the texts that are done, and check that they are the same ones."""
+    """Skip the texts that are done, and check that they are the same."""
     if not done.n_records:
         return
     last = next(islice(texts, done.n_records - 1, None), None)
@@ -177,7 +176,7 @@ def skip(texts: Iterator[GivenText], path: Path, done: Done) -> None:
 
 @contextmanager
 def opened(path: Path | None, size: int) -> Iterator[BinaryIO]:
-    """A file to write to after its first so many bytes, or standard output."""
+    """A file to write to from a byte offset, or standard output."""
     if path is None:
         yield sys.stdout.buffer
         return
@@ -199,7 +198,7 @@ def write_docbin(batches: Iterable[bytes], path: Path) -> None:
 def progress(
     batches: Iterable[Batch], inputs: list[str], *, hidden: bool
 ) -> Iterator[bytes]:
-    """Pass the results on, with a bar on stderr if somebody can see it there."""
+    """The results, with a progress bar if stderr is a terminal."""
     console = Console(stderr=True)
     size = (
         None if STDIN in inputs else sum(Path(name).stat().st_size for name in inputs)

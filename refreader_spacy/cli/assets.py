@@ -31,7 +31,7 @@ def assets(
 
     Each asset of project.yml, and what its commands make of assets, is looked for at
     the same place in the folder, compared with its checksum and copied; `spacy project
-    assets` then downloads only the rest. Without --from, say what is in place.
+    assets` then downloads only the rest. Without --from, list what is in place.
 
     Example: refreader assets --from ../shared/data
     """
@@ -51,7 +51,7 @@ def assets(
 
 
 def wanted_assets(project: dict[str, Any]) -> list[Asset]:
-    """What project.yml fetches into assets/, and what its commands make there."""
+    """The assets that project.yml downloads, and those that its commands make."""
     made = [
         path for command in project["commands"] for path in command.get("outputs", [])
     ]
@@ -60,7 +60,7 @@ def wanted_assets(project: dict[str, Any]) -> list[Asset]:
 
 
 def settle(asset: Asset, source: Path | None) -> str:
-    """Bring one asset to its place or check it there, and say what was done."""
+    """Copy one asset to its place or check it there, and return what was done."""
     dest, checksum = Path(asset["dest"]), asset.get("checksum")
     if source and counterpart(source, asset).exists():
         copied = place_asset(counterpart(source, asset), dest, checksum)
@@ -73,5 +73,5 @@ def settle(asset: Asset, source: Path | None) -> str:
 
 
 def counterpart(source: Path, asset: Asset) -> Path:
-    """Where a folder laid out like assets/ keeps an asset."""
+    """The path of an asset in a folder laid out like assets/."""
     return source / Path(asset["dest"]).relative_to("assets")

@@ -29,7 +29,7 @@ UNUSED = ("lemmatizer", "ner")  # a parse doesn't need them
 
 
 def baseline(
-    rule: Annotated[Rule, typer.Argument(help="What decides.")],
+    rule: Annotated[Rule, typer.Argument(help="The rule.")],
     gold: Annotated[
         Path,
         typer.Argument(help="A GAP file, such as gap-test.tsv.", metavar="GOLD.tsv"),

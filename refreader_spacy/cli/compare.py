@@ -1,4 +1,4 @@
-"""`refreader compare`: the gain of one system over another, and how sure it is."""
+"""`refreader compare`: the gain of one system over another, with its interval."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compare(
     ],
     seed: Annotated[int, typer.Option(help="Of the resampling.")] = 0,
 ) -> None:
-    """Say what a system gains in F1 over another on GAP, with a 95 % interval.
+    """Print a system's gain in F1 over another on GAP, with a 95 % interval.
 
     Answers are files that `refreader gap -o` writes. The interval comes from a paired
     bootstrap: 10,000 test sets drawn from the rows, on which both systems are scored.

@@ -1,4 +1,4 @@
-"""`refreader convert`: coreference data of others as spaCy's training files."""
+"""`refreader convert`: coreference corpora from one format to another."""
 
 from __future__ import annotations
 
@@ -7,21 +7,63 @@ from typing import Annotated
 
 import spacy
 import typer
-from spacy.tokens import DocBin
 
 from refreader_spacy.cli.pipeline import progress
-from refreader_spacy.corpora.conll2012 import conll_doc, cut, read_conll
-from refreader_spacy.errors import Errors
-from refreader_spacy.files import atomic_write
-
-SUFFIX = "conll"  # also .v4_gold_conll and the like
+from refreader_spacy.corpora.formats import (
+    Format,
+    output_format,
+    read_documents,
+    write_documents,
+)
+from refreader_spacy.corpora.selection import Selection, listed_documents
+from refreader_spacy.corpora.splits import Part, annotated_files, part_of
 
 
 def convert(
     inputs: Annotated[
-        list[Path], typer.Argument(help="CoNLL-2012 files, or folders of them.")
+        list[Path],
+        typer.Argument(
+            help="Files, or folders of them: .conllu (CorefUD, GUM), .conll "
+            "(CoNLL-2012), .jsonl (jsonlines, or texts with mentions in characters), "
+            ".spacy; .xz, .gz and .bz2 are read too."
+        ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="A .spacy file.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="A .spacy, .conllu, .conll or .jsonl file."
+        ),
+    ],
+    format: Annotated[
+        Format | None, typer.Option(help="The inputs', where names don't tell it.")
+    ] = None,
+    scheme: Annotated[
+        str | None, typer.Option(help="What to call their way of annotation.")
+    ] = None,
+    part: Annotated[
+        Part, typer.Option(help="Of the files, by name: 8 are train, 1 dev, 1 test.")
+    ] = Part.ALL,
+    documents: Annotated[
+        Path | None,
+        typer.Option(
+            help="A list of documents, a line each: only these.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    without_genre: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave out documents of this genre; may be repeated."),
+    ] = None,
+    ontonotes: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder with the same documents in OntoNotes' scheme, such as "
+            "OntoGUM's: mentions that are there too are marked.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
     window: Annotated[
         int | None,
         typer.Option(min=1, help="Cut documents into pieces of so many tokens."),
@@ -30,61 +72,30 @@ def convert(
         int | None,
         typer.Option(min=1, help="Leave out mentions of more tokens than this."),
     ] = None,
-    part: Annotated[
-        str,
-        typer.Option(help="Of the files, by name: all, or train, dev or test (8:1:1)."),
-    ] = "all",
 ) -> None:
-    """Turn coreference data in CoNLL-2012 columns into a corpus for `spacy train`.
+    """Convert annotated texts, for `spacy train` or for other systems.
 
-    Each document, or part of one, becomes a gold Doc with a span group for each entity.
-    Training compares all pairs of tokens of a Doc, so long ones should be cut: --window
-    does it between sentences.
+    In a .spacy file, each document is a gold Doc with a span group for each entity and
+    the head of each mention. Where a format has no heads, rules for English find them.
 
-    Example: refreader convert litbank -o corpus/litbank.spacy --part train --window 150
+    Example: refreader convert assets/litbank --part train -o corpus/litbank.spacy
     """
-    files = chosen(found_files(inputs), part)
-    if not files:
-        raise ValueError(Errors.R358.format(part=part))
-    nlp, docs = spacy.blank("en"), DocBin()
-    n_documents = n_mentions = 0
-    for file in progress(files, "Converting", len(files)):
-        for document in read_conll(file):
-            n_documents += 1
-            for sentences in cut(document, window) if window else [document]:
-                doc = conll_doc(nlp, sentences, longest)
-                n_mentions += sum(len(group) for group in doc.spans.values())
-                docs.add(doc)
-    with atomic_write(output) as draft:
-        docs.to_disk(draft)
-    typer.echo(
-        f"{n_documents} documents of {len(files)} files with {n_mentions} mentions: "
-        f"{len(docs)} Docs in {output}"
+    output_format(output)  # or an error, before anything is read
+    files = part_of(annotated_files(inputs, format), part)
+    selection = Selection(
+        listed=listed_documents(documents) if documents else None,
+        without_genres=frozenset(without_genre or ()),
+        longest=longest,
+        window=window,
+        ontonotes=ontonotes,
     )
-
-
-def found_files(inputs: list[Path]) -> list[Path]:
-    """All files in order of their names, so that parts are the same everywhere."""
-    files = []
-    for path in inputs:
-        if path.is_dir():
-            files += [f for f in path.rglob("*") if f.name.endswith(SUFFIX)]
-        elif path.is_file():
-            files.append(path)
-        else:
-            raise ValueError(Errors.R357.format(path=path))
-    if not files:
-        raise ValueError(Errors.R356.format(paths=", ".join(map(str, inputs))))
-    return sorted(files, key=lambda file: file.name)
-
-
-def chosen(files: list[Path], part: str) -> list[Path]:
-    """Of ten files, the first is for testing and the second for development."""
-    names = {0: "test", 1: "dev"}
-    if part not in {"all", "train", "dev", "test"}:
-        raise typer.BadParameter("all, train, dev or test.", param_hint="--part")
-    return [
-        file
-        for i, file in enumerate(files)
-        if part in ("all", names.get(i % 10, "train"))
-    ]
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    found = selection.of(
+        document
+        for file in progress(files, "Converting", len(files))
+        for document in read_documents(file, nlp, format, scheme)
+    )
+    counts = write_documents(found, output, nlp.vocab)
+    n = counts.documents
+    typer.echo(f"{output}: {n} documents of {len(files)} files, {counts}")

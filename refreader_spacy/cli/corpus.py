@@ -1,4 +1,4 @@
-"""`refreader corpus`: the data that is in place, as spaCy's training files."""
+"""`refreader corpus`: GAP or the demo corpus as spaCy training files."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def corpus() -> None:
     """Turn GAP, or the demo corpus where GAP isn't in place, into training files.
 
     Reads assets/ and writes to corpus/: train.spacy, dev.spacy, test.spacy,
-    pairs.spacy, the word vectors that training starts from, and source.json, which says
-    what was taken. Pairs are the test rows once more, in the joined texts of two.
+    pairs.spacy, the word vectors that training starts from, and source.json, which
+    names the source. pairs.spacy has the test rows again, two texts joined into one.
 
     Example: refreader corpus
     """
@@ -97,7 +97,7 @@ def gold_docs(nlp: Language, path: Path, *, pairs: bool = False) -> DocBin:
 
 
 def add_demo_vectors(nlp: Language) -> None:
-    """Give every word a random vector: nothing to download, little to learn from."""
+    """Give every word a random vector, for training without a download."""
     words = sorted(lexeme.text for lexeme in nlp.vocab)
     random = np.random.default_rng(seed=0)
     data = random.standard_normal((len(words), DEMO_WIDTH), dtype=np.float32)

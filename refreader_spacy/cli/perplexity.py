@@ -1,4 +1,4 @@
-"""`refreader perplexity`: how well a pipeline foresees a text."""
+"""`refreader perplexity`: the perplexity of a text under a pipeline."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def perplexity(
         ),
     ] = None,
 ) -> None:
-    """Print how well a pipeline foresees the words of a text, article by article.
+    """Print the perplexity of a text, article by article.
 
     Words outside its vocabulary count as one word; perplexities can be compared only
     between pipelines with the same vocabulary.

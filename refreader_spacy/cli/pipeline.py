@@ -1,4 +1,4 @@
-"""What several commands do first: load a pipeline, find its reader, read gold Docs."""
+"""Shared by commands: load a pipeline, find its reader, read gold Docs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def find_reader(nlp: Language) -> RefReader:
 
 
 def read_examples(nlp: Language, path: Path) -> list[Example]:
-    """The gold Docs of a .spacy file or folder, with predictions still to be made."""
+    """Examples from the gold Docs of a .spacy file or folder, without predictions."""
     if not path.exists():
         raise ValueError(Errors.R008.format(path=path))
     return list(Corpus(path)(nlp))
@@ -57,7 +57,7 @@ def annotate(nlp: Language, examples: list[Example]) -> None:
 
 
 def progress(items: Iterable[Item], what: str, total: int) -> Iterator[Item]:
-    """A progress bar on stderr, where somebody can see it."""
+    """A progress bar on stderr, if that is a terminal."""
     console = Console(stderr=True)
     yield from track(
         items,

@@ -1,4 +1,4 @@
-"""`refreader pretrain`: the whole reader learns from plain text."""
+"""`refreader pretrain`: language-model pretraining on plain text."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def pretrain(
     config: Annotated[
         Path, typer.Argument(help="A config with a [pretraining] section.")
     ],
-    output: Annotated[Path, typer.Argument(help="A folder for all that is made.")],
+    output: Annotated[Path, typer.Argument(help="The output folder.")],
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in that folder.")
+        bool, typer.Option("--resume", help="Continue the run in that folder.")
     ] = False,
 ) -> None:
-    """Let the whole reader, memory and word vectors included, learn from plain text.
+    """Pretrain the reader, its memory and its word vectors as a language model.
 
     It learns to predict the next word. The text is [paths] raw_text of the config: a
     .txt or .txt.xz, where a line `= Name =` begins an article or a blank line ends one;
     a .jsonl with a "text" a line; or a .spacy. Some articles are held out to measure
-    perplexity, and where that no longer falls, the run ends.
+    perplexity; the run ends when that no longer falls.
 
     OUTPUT/model-best is a pipeline; `spacy train` starts from it with [initialize]
     init_tok2vec = OUTPUT/model-best/refreader/model. OUTPUT/log.jsonl has all measures.
-    The run may be killed at any moment: --resume goes on as if nothing had happened.
+    The run may be killed at any moment; --resume continues with identical results.
 
     Settings of the config can be given too, as for `spacy train`. Without its memory,
     the reader is a plain recurrent network: --components.refreader.model.memory_bias
@@ -70,7 +70,7 @@ def pretrain(
 
 
 def summary(run: Run) -> str:
-    """What is learned from what."""
+    """The sizes of model and text."""
     lengths = run.corpus.starts[1:] - run.corpus.starts[:-1]
     text = (
         f"{len(run.corpus.learned_from):,} articles with {run.words_in_pass:,} words, "
@@ -82,7 +82,7 @@ def summary(run: Run) -> str:
 
 
 def shown(run: Run) -> Iterator[tuple[Report, float]]:
-    """Each step's report and the speed of late, with a bar where somebody sees it."""
+    """The reports with the recent speed, and a progress bar on a terminal."""
     console = Console(stderr=True)
     times: deque[tuple[float, int]] = deque(maxlen=RECENT)
     times.append((time.monotonic(), run.n_words))

@@ -12,7 +12,7 @@ START = b'{"id": '  # how each record begins
 
 
 class Done(NamedTuple):
-    """What a file has: complete records, the bytes they take, and the last of them."""
+    """The complete records of a file: their number and bytes, and the last one."""
 
     n_records: int
     size: int
@@ -25,9 +25,9 @@ def line(record: dict[str, Any]) -> bytes:
 
 
 def done_so_far(path: Path) -> Done:
-    """How far a file was written before something ended it.
+    """The complete records of a file that may have been interrupted.
 
-    Only the last line may be broken; anything else is no file of ours, and an error.
+    Only the last line may be incomplete; any other broken line is an error.
     """
     n_records, size, last = 0, 0, {}
     broken = None
@@ -40,7 +40,7 @@ def done_so_far(path: Path) -> Done:
             found = complete_record(data)
             if found is None:
                 broken = data[:40].decode("utf8", "replace")
-                # What a kill leaves is the beginning of a record.
+                # An interrupted write leaves the beginning of a record.
                 if not START.startswith(data[: len(START)]):
                     raise ValueError(
                         Errors.R230.format(path=path, line=number, found=broken)

@@ -35,7 +35,7 @@ def render(
     ] = "clusters",
     model: Model = None,
 ) -> None:
-    """Draw who is who in a text, or what the memory did at each word.
+    """Draw the entities of a text, or the memory's gates at each token.
 
     Example: refreader render "Ismael told Captain Ahab he saw Moby-Dick." -o ahab.html
 
@@ -50,7 +50,7 @@ def render(
 
 
 def given_text(arguments: list[str]) -> str:
-    """What is to be read: the words themselves, or a file's, or standard input's."""
+    """The text: the words themselves, a file's content, or standard input."""
     if arguments == [STDIN]:
         return utf8(sys.stdin.buffer.read(), "standard input")
     if len(arguments) > 1 or " " in arguments[0]:

@@ -1,4 +1,4 @@
-"""`refreader sample`: who is who in a sample text, printed and drawn."""
+"""`refreader sample`: the clusters of a sample text, printed and drawn."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sample(
     ] = Path("output"),
     model: Model = None,
 ) -> None:
-    """Find who is who in a sample text, print it and draw it.
+    """Annotate a sample text, print its clusters and draw it.
 
     Example: refreader sample -o output
     """

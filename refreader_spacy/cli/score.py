@@ -13,7 +13,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from refreader_spacy.cli.score_tables import print_scores
-from refreader_spacy.corpora.conll2012 import conll_doc, read_conll
+from refreader_spacy.corpora.formats import Format, format_of, read_documents
+from refreader_spacy.corpora.gold_docs import gold_doc
 from refreader_spacy.errors import Errors
 from refreader_spacy.evaluation.cluster_scorer import genre_scores, score_clusters
 
@@ -27,7 +28,7 @@ AsJson = Annotated[
 
 
 def score(
-    key: Annotated[Path, typer.Argument(help="What is right: CoNLL-2012 or .spacy.")],
+    key: Annotated[Path, typer.Argument(help="What is right.")],
     response: Annotated[
         Path, typer.Argument(help="What was found, for the same documents.")
     ],
@@ -36,10 +37,10 @@ def score(
 ) -> None:
     """Compare two annotations: mentions, MUC, B³, CEAFe, LEA, BLANC and CoNLL F1.
 
-    Each of the files has CoNLL-2012 columns or spaCy's Docs. They have the same
-    documents in the same order; tokens may differ. Clusters of one mention are left out
-    of both, unless --singletons is given. On the left of the table mentions match if
-    their spans are the same, on the right if their heads are.
+    Each of the files is of any format that `refreader convert` reads. They have the
+    same documents in the same order; tokens may differ. Clusters of one mention are
+    left out of both, unless --singletons is given. On the left of the table mentions
+    match if their spans are the same, on the right if their heads are.
 
     Example: refreader score litbank.conll found.conll --singletons
     """
@@ -65,6 +66,7 @@ def read_docs(nlp: Language, path: Path) -> list[Doc]:
     """The documents of a file, read by what its name ends with."""
     if not path.is_file():
         raise ValueError(Errors.R008.format(path=path))
-    if path.suffix == ".spacy":
+    if format_of(path) is Format.SPACY:
         return list(DocBin().from_disk(path).get_docs(nlp.vocab))
-    return [conll_doc(nlp, sentences) for sentences in read_conll(path)]
+    documents = read_documents(path, nlp)
+    return [gold_doc(document, nlp.vocab, keep_all=True) for document in documents]

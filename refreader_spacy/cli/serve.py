@@ -19,7 +19,7 @@ def serve(
     ] = 8000,
     model: Model = None,
 ) -> None:
-    """Open a page where you can type a text and watch the reader read it.
+    """Serve a page that shows how the reader reads a text that you type.
 
     It needs `pip install 'refreader-spacy[page]'`. Go to the address that is printed;
     Ctrl+C ends it. Texts stay on this machine, and nothing is stored.
@@ -28,12 +28,12 @@ def serve(
     """
     try:
         from refreader_spacy.page.app import page_app
-        from refreader_spacy.page.library import Library
         from refreader_spacy.page.server import address, is_loopback, listen, run
+        from refreader_spacy.page.service import ReadingService
     except ImportError as error:
         raise ValueError(Errors.R260) from error
     with listen(host, port) as place:
-        app = page_app(Library(find_reader(load_pipeline(model))))
+        app = page_app(ReadingService(find_reader(load_pipeline(model))))
         if not is_loopback(place):
             warning = (
                 "Anyone who can reach this machine can use the page. It asks for no "

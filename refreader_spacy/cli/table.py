@@ -48,8 +48,8 @@ def table(
     """Print the results in metrics/ beside the paper's, and put them into the README.
 
     Rows are means over seeds, with the standard deviation: F1 where the pronoun is
-    masculine and where it is feminine, their ratio, and F1 on all. What the paper has
-    and metrics/ has not is said to be not measured.
+    masculine and where it is feminine, their ratio, and F1 on all. Rows of the paper
+    without results in metrics/ are marked as not measured.
 
     Example: refreader table
     """

@@ -1,4 +1,4 @@
-"""The texts that a command is given: files, their lines, JSON Lines, standard input."""
+"""Input texts of commands: files, their lines, JSON Lines, standard input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STDIN = "-"
 
 
 class Unit(Enum):
-    """What is one text: a whole file, or each of its lines as it is or as JSON."""
+    """What one text is: a file, a line, or a line of JSON."""
 
     FILE = "file"
     LINE = "line"
@@ -23,7 +23,7 @@ class Unit(Enum):
 
 
 class GivenText(NamedTuple):
-    """A text, what it is called, and how many bytes were read for it."""
+    """A text, its id, and the number of input bytes."""
 
     id: str
     text: str
@@ -70,7 +70,7 @@ def parsed(line: str, name: str, number: int) -> tuple[str, str]:
 
 
 def utf8(data: bytes, source: str) -> str:
-    """Text, without the mark that some editors begin a file with."""
+    """Decoded text, without a byte order mark."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

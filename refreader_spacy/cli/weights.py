@@ -17,7 +17,7 @@ def weights(
     model: Annotated[Path, typer.Argument(help="A trained pipeline.")],
     output: Annotated[Path, typer.Argument(help="A folder, named as the reader.")],
 ) -> None:
-    """Put a trained reader's weights, made small, where the package keeps them.
+    """Write a trained reader's weights, compressed, in the form that the package ships.
 
     For the maintainers of this package. Its default threshold is in component.py.
 

@@ -1,1 +1,1 @@
-"""Data in and out: GAP, CoNLL-2012, biographies, Wikipedia pages, assets."""
+"""Data in and out: GAP, CoNLL-2012, CorefUD, jsonlines, CRAFT, plain text, assets."""

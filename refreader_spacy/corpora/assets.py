@@ -7,9 +7,7 @@ from pathlib import Path
 from weasel.util import get_checksum  # type: ignore[import-untyped]
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.files import atomic_write, copy_atomically
-
-whole = atomic_write  # until the last caller uses the new name
+from refreader_spacy.files import copy_atomically
 
 
 def place_asset(source: Path, dest: Path, checksum: str | None) -> bool:

@@ -1,122 +1,115 @@
-"""CoNLL-2012 columns -> gold Docs."""
+"""CoNLL-2012 columns: read and written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from spacy.language import Language
-from spacy.tokens import Doc
-
+from refreader_spacy.corpora.brackets import Brackets, bracketed
+from refreader_spacy.corpora.document import GoldDocument, GoldMention
+from refreader_spacy.corpora.lines import numbered_lines
 from refreader_spacy.errors import Errors
+from refreader_spacy.lang.en.spacing import guessed_spaces
 
-WORD, COREF = 3, -1  # columns
-NONE = {"", "-", "_", "*"}
-PART = re.compile(r"(\()?([^()]+)(\))?")
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """Words, and the mentions among them: entity, first token, end (exclusive)."""
-
-    words: list[str] = field(default_factory=list)
-    mentions: list[tuple[str, int, int]] = field(default_factory=list)
+WORD, SPEAKER, COREF = 3, 9, -1  # columns
+N_COLUMNS = 12  # where there are all, and not only the few that this reader needs
+NONE = frozenset(("", "-", "_", "*"))
+PART = re.compile(r"(\()?([^()\s]+)(\))?")
+BEGIN = re.compile(r"#begin document \(?(.*?)\)?;?(?: part (\d+))?\s*")
 
 
-def read_conll(path: Path) -> Iterator[list[Sentence]]:
-    """The sentences of each document, or of each part of one."""
-    sentences: list[Sentence] = []
-    rows: list[tuple[int, str, str]] = []  # line number, word, coreference
-    with path.open(encoding="utf8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip() and not line.startswith("#"):
-                columns = line.rstrip("\r\n").split("\t" if "\t" in line else None)
-                if len(columns) <= WORD + 1:
-                    found = line.strip()[:40]
-                    raise ValueError(
-                        Errors.R354.format(path=path, line=number, found=found)
-                    )
-                rows.append((number, columns[WORD], columns[COREF].strip()))
-                continue
-            if rows:
-                sentences.append(_sentence(path, rows))
-                rows = []
-            if line.startswith("#begin") and sentences:
-                yield sentences
-                sentences = []
-    if rows:
-        sentences.append(_sentence(path, rows))
-    if sentences:
-        yield sentences
+def read_conll2012(path: Path, scheme: str = "conll2012") -> Iterator[GoldDocument]:
+    """The documents of a file, or the parts of each.
 
-
-def cut(sentences: list[Sentence], n_tokens: int) -> Iterator[list[Sentence]]:
-    """Pieces of whole sentences, no longer than this unless one sentence is."""
-    piece: list[Sentence] = []
-    length = 0
-    for sentence in sentences:
-        if piece and length + len(sentence.words) > n_tokens:
-            yield piece
-            piece, length = [], 0
-        piece.append(sentence)
-        length += len(sentence.words)
-    if piece:
-        yield piece
-
-
-def conll_doc(
-    nlp: Language, sentences: Iterable[Sentence], longest: int | None = None
-) -> Doc:
-    """The gold Doc; words count as one space apart, as the columns don't say.
-
-    longest (int | None): Mentions of more tokens are left out.
+    The columns don't say where spaces are, so they are guessed.
     """
-    words: list[str] = []
-    clusters: dict[str, set[tuple[int, int]]] = {}
-    starts: set[int] = set()
-    for sentence in sentences:
-        offset = len(words)
-        starts.add(offset)
-        words += sentence.words
-        for entity, start, end in sentence.mentions:
-            if longest is None or end - start <= longest:
-                place = (offset + start, offset + end)
-                clusters.setdefault(entity, set()).add(place)
-    is_start: list[bool | int | None] = [i in starts for i in range(len(words))]
-    doc = Doc(nlp.vocab, words=words, sent_starts=is_start)
-    ordered = sorted(sorted(places) for places in clusters.values())
-    for number, places in enumerate(ordered, start=1):
-        doc.spans[f"coref_clusters_{number}"] = [doc[a:b] for a, b in places]
-    return doc
+    parser = _DocumentParser(path, path.stem, scheme)
+    for number, line in numbered_lines(path):
+        if not line.strip():
+            parser.at_start = True
+        elif match := BEGIN.fullmatch(line):
+            if parser.document.words:
+                yield parser.finished()
+            id = match[1] or path.stem
+            part = f"_{int(match[2])}" if int(match[2] or 0) else ""
+            parser = _DocumentParser(path, id + part, scheme)
+        elif not line.startswith("#"):
+            parser.add_row(number, line)
+    if parser.document.words:
+        yield parser.finished()
 
 
-def _sentence(path: Path, rows: list[tuple[int, str, str]]) -> Sentence:
-    """Mentions end in the sentence that they begin in."""
-    sentence = Sentence()
-    begun: dict[str, list[tuple[int, int]]] = {}  # by entity: line number, token
-    for i, (number, word, coref) in enumerate(rows):
-        sentence.words.append(word)
-        for part in coref.split("|"):
+class _DocumentParser:
+    """What is known of one document while its lines come."""
+
+    def __init__(self, path: Path, id: str, scheme: str) -> None:
+        self.path = path
+        self.document = GoldDocument(id, scheme)
+        self.at_start = True  # of a sentence
+        self.brackets = Brackets[None]()
+
+    def add_row(self, number: int, line: str) -> None:
+        columns = line.split("\t" if "\t" in line else None)
+        if len(columns) <= WORD + 1 or not columns[WORD].strip():
+            raise self._error(Errors.R354, number, line.strip()[:40])
+        document = self.document
+        token = len(document.words)
+        if self.at_start:
+            document.sentence_starts.append(token)
+            self.at_start = False
+        document.add_word(columns[WORD].strip())
+        if len(columns) >= N_COLUMNS and columns[SPEAKER] not in NONE:
+            document.add_turn(token, token + 1, columns[SPEAKER])
+        for part in columns[COREF].strip().split("|"):
             if part in NONE:
                 continue
             match = PART.fullmatch(part)
             if match is None or not (match[1] or match[3]):
-                raise ValueError(Errors.R355.format(path=path, line=number, found=part))
-            entity = match[2]
+                raise self._error(Errors.R355, number, part)
             if match[1]:
-                begun.setdefault(entity, []).append((number, i))
+                self.brackets.open(match[2], token, number, None)
             if match[3]:
-                if not begun.get(entity):
-                    raise ValueError(
-                        Errors.R355.format(path=path, line=number, found=part)
-                    )
-                _, start = begun[entity].pop()
-                sentence.mentions.append((entity, start, i + 1))
-    for entity, left in begun.items():
-        for number, _ in left:
-            raise ValueError(
-                Errors.R355.format(path=path, line=number, found=f"({entity}")
-            )
-    return sentence
+                if not self.brackets.is_open(match[2]):
+                    raise self._error(Errors.R355, number, part)
+                start, _, _ = self.brackets.close(match[2])
+                document.add_mention(match[2], GoldMention(start, token + 1))
+
+    def finished(self) -> GoldDocument:
+        for entity, number in self.brackets.left_open():
+            raise self._error(Errors.R355, number, f"({entity}")
+        self.document.spaces = guessed_spaces(self.document.words)
+        return self.document
+
+    def _error(self, message: str, number: int, found: str) -> ValueError:
+        return ValueError(message.format(path=self.path, line=number, found=found))
+
+
+def conll2012_lines(documents: Iterable[GoldDocument]) -> Iterator[str]:
+    """The documents in twelve columns, of which word, speaker and coreference are used.
+
+    Tokens of white space only become `_`, as columns are separated by white space.
+    """
+    for document in documents:
+        id = "_".join(document.id.split()) or "document"
+        numbers = {entity: str(n) for n, entity in enumerate(document.entities)}
+        opened, closed, alone = bracketed(document)
+        speakers = {
+            token: "_".join(turn.speaker.split())
+            for turn in document.turns
+            for token in range(turn.start, turn.end)
+        }
+        yield f"#begin document ({id}); part 000"
+        for start, end in document.sentences():
+            for i in range(start, end):
+                parts = [
+                    *(f"{numbers[entity]})" for entity, _ in closed[i]),
+                    *(f"({numbers[entity]}" for entity, _ in opened[i]),
+                    *(f"({numbers[entity]})" for entity, _ in alone[i]),
+                ]
+                word = "".join(document.words[i].split()) or "_"
+                columns = [id, "0", str(i - start), word, *"-----"]
+                columns += [speakers.get(i, "-"), "*", "|".join(parts) or "-"]
+                yield "\t".join(columns)
+            yield ""
+        yield "#end document"

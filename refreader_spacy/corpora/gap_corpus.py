@@ -12,7 +12,9 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.util import ensure_path, logger
 
+from refreader_spacy.corpora.document import GoldDocument, GoldMention
 from refreader_spacy.corpora.gap import GAP_KEYS, GapRow, Mention, read_gap
+from refreader_spacy.corpora.gold_docs import write_gold
 from refreader_spacy.errors import Errors
 
 
@@ -74,11 +76,12 @@ def gap_example(row: GapRow, nlp: Language) -> Example:
     )
     a = _write_mention(reference, "gap_a", row.a, coref=row.a_coref)
     b = _write_mention(reference, "gap_b", row.b, coref=row.b_coref)
-    names = ((a, row.a_coref), (b, row.b_coref))
-    entity = {pronoun, *(name for name, coref in names if coref)}
-    clusters = [sorted(entity), *([name] for name, coref in names if not coref)]
-    for number, cluster in enumerate(sorted(clusters), start=1):
-        reference.spans[f"coref_clusters_{number}"] = cluster
+    document = GoldDocument(row.id, "gap", words=[token.text for token in reference])
+    document.add_mention("pronoun", GoldMention(pronoun.start, pronoun.end))
+    for key, name, coref in (("a", a, row.a_coref), ("b", b, row.b_coref)):
+        entity = "pronoun" if coref else key
+        document.add_mention(entity, GoldMention(name.start, name.end))
+    write_gold(reference, document)
     return Example(predicted, reference)
 
 

@@ -13,8 +13,10 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
 from refreader_spacy.annotation.index import cluster_keys
+from refreader_spacy.corpora.anchors import anchor
 from refreader_spacy.errors import Errors
 from refreader_spacy.lang.en.anaphor_kinds import AnaphorKind, anaphor_kinds
+from refreader_spacy.lang.en.heads import head_index
 
 Places = NDArray[np.intp]
 
@@ -87,7 +89,7 @@ def token_starts(doc: Doc) -> Places:
 
 
 def span_heads(group: SpanGroup) -> list[int]:
-    """The head token of each span: as the group's attrs say, or the last token."""
+    """The head token of each span, as the group's attrs say or by rules."""
     heads = group.attrs.get("heads", ())
     if len(heads) != len(group):
         heads = [-1] * len(group)
@@ -143,4 +145,6 @@ def _with_ranks(clusters: list[ScoredCluster]) -> list[ScoredCluster]:
 
 
 def _head_by_rule(span: Span) -> int:
-    return int(span.end) - 1
+    words = [token.text for token in span]
+    head = head_index(words, 0, len(words))
+    return int(span.start) + anchor(words, head, len(words))

@@ -1,1 +1,1 @@
-"""The page: watch the reader read, in a browser. `refreader serve` opens it."""
+"""The web page that shows how a text is read. `refreader serve` serves it."""

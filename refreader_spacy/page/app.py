@@ -1,4 +1,4 @@
-"""The page's server: its files, a text read over server-sent events, groups again."""
+"""The page's web application: static files, reading as events, regrouping."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as Sent
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.page.library import Library, Message
+from refreader_spacy.page.service import Message, ReadingService
 
 LIMIT = 1_000_000  # bytes of a text
 STATIC = Path(__file__).parent / "static"
@@ -35,8 +35,8 @@ HEADERS = {
 }
 
 
-def page_app(library: Library, limit: int = LIMIT) -> Starlette:
-    """The page for visitors of a library.
+def page_app(service: ReadingService, limit: int = LIMIT) -> Starlette:
+    """The web application of a reading service.
 
     limit (int): Bytes of a text.
     """
@@ -44,14 +44,14 @@ def page_app(library: Library, limit: int = LIMIT) -> Starlette:
     async def read(request: Request) -> Response:
         threshold = asked_threshold(request)
         text = await given_text(request, limit)
-        messages = library.read(text, threshold)
+        messages = service.read(text, threshold)
         return StreamingResponse(sent_events(messages), media_type="text/event-stream")
 
     async def regroup(request: Request) -> Response:
         name = request.query_params.get("name", "")
         threshold = asked_threshold(request) or 0.0
         try:
-            found = await run_in_threadpool(library.regroup, name, threshold)
+            found = await run_in_threadpool(service.regroup, name, threshold)
         except LookupError as error:
             raise HTTPException(410, error.args[0]) from error
         return JSONResponse(found)
@@ -68,7 +68,7 @@ def page_app(library: Library, limit: int = LIMIT) -> Starlette:
 
 
 def asked_threshold(request: Request) -> float | None:
-    """The threshold that the visitor wants, if any."""
+    """The threshold of a request, if it has one."""
     asked = request.query_params.get("threshold")
     if asked is None:
         return None
@@ -82,7 +82,7 @@ def asked_threshold(request: Request) -> float | None:
 
 
 async def given_text(request: Request, limit: int) -> str:
-    """The text in a request; what is too long is not even taken in."""
+    """The text of a request; reading stops at the limit."""
     data = bytearray()
     async for part in request.stream():
         data += part
@@ -104,14 +104,14 @@ def sent_events(messages: Iterable[Message]) -> Iterator[str]:
 
 
 def problem(request: Request, error: Exception) -> Response:
-    """What went wrong, for the page to show."""
+    """An error as JSON, for the page to show."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     text = error.detail if isinstance(error, HTTPException) else str(error)
     return JSONResponse({"problem": text}, status)
 
 
 class WithHeaders:
-    """Says with each answer that nothing may come from, or go, anywhere else."""
+    """Middleware that adds the security headers to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

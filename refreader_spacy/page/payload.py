@@ -1,4 +1,4 @@
-"""What the page is told of a reading, as JSON: tokens, cells, mentions and links.
+"""A reading as JSON for the page: tokens, cells, mentions and links.
 
 Shapes: T tokens of a piece, M memory cells.
 """
@@ -28,9 +28,9 @@ Json = dict[str, Any]
 
 
 class CellContents:
-    """Which token each cell holds: the one with the largest share of what is in it.
+    """Which token each cell holds: the one with the largest share of its content.
 
-    A token's share is what it wrote there, times what every later token left.
+    A token's share is what it wrote there, times what every later token kept.
     """
 
     def __init__(self, n_cells: int) -> None:
@@ -39,7 +39,7 @@ class CellContents:
         self.shares = np.zeros(n_cells)  # (M,)
 
     def read(self, reading: Reading) -> NDArray[np.int64]:
-        """Go on with these tokens; what each cell holds after each of them (T, M)."""
+        """The token that each cell holds after each of the next tokens (T, M)."""
         held = np.empty(reading.update.shape, np.int64)
         for i, (update, overwrite) in enumerate(
             zip(reading.update, reading.overwrite, strict=True)
@@ -57,7 +57,7 @@ class CellContents:
 def text_payload(
     seen: Iterable[tuple[Doc, Reading]], events: Iterable[Event], contents: CellContents
 ) -> Json:
-    """A piece of text: its tokens, the cells after each, and what was decided."""
+    """A piece of text: its tokens, the cells after each of them, and the events."""
     parts = list(seen)
     readings = [reading for _, reading in parts]
     return {
@@ -98,7 +98,7 @@ def decided(events: Iterable[Event]) -> Json:
 
 
 def clusters_payload(clusters: Sequence[Cluster], doc: Doc) -> Json:
-    """The same of a whole text, in text order, and what to call its entities."""
+    """Mentions and links of a whole text in text order, and its entities' names."""
     mentions = [list(mention) for cluster in clusters for mention in cluster.mentions]
     links = [
         [link.antecedent.start, link.anaphor.start, round(link.probability, DIGITS)]

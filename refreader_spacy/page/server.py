@@ -1,4 +1,4 @@
-"""Where the page is: an address of this machine."""
+"""Serving the page at an address of this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from refreader_spacy.errors import Errors
 
 
 def listen(host: str, port: int) -> socket:
-    """Take an address. Visitors who come before it is served wait."""
+    """Bind to an address; connections wait until it is served."""
     family = AF_INET6 if ":" in host else AF_INET
     try:
         return create_server((host, port), family=family)
@@ -27,25 +27,25 @@ def listen(host: str, port: int) -> socket:
 
 
 def address(place: socket) -> str:
-    """What to type into a browser."""
+    """The URL of a bound socket."""
     host, port, *_ = place.getsockname()
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def is_loopback(place: socket) -> bool:
-    """Can only this machine reach it?"""
+    """Whether only this machine can reach it."""
     host, *_ = place.getsockname()
     return ip_address(host).is_loopback
 
 
 def run(app: Starlette, place: socket) -> None:
-    """Serve until somebody ends it."""
+    """Serve until interrupted."""
     make_server(app).run(sockets=[place])
 
 
 @contextmanager
 def serving(app: Starlette) -> Iterator[str]:
-    """Serve in the background, at the address that this gives, until the block ends."""
+    """Serve in the background until the block ends; gives the URL."""
     with listen("127.0.0.1", 0) as place:
         server = make_server(app)
         thread = Thread(target=server.run, kwargs={"sockets": [place]})

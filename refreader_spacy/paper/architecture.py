@@ -1,4 +1,4 @@
-"""Where Thinc meets torch: packs Docs' vectors, runs the reader, unpacks Readings.
+"""The Thinc model around the torch reader: packs vectors, unpacks Readings.
 
 Shapes: N tokens of all documents, T tokens of one, M memory cells, X input size.
 """
@@ -30,7 +30,7 @@ from torch import nn
 from refreader_spacy.errors import Errors
 from refreader_spacy.paper.packing import packed_order
 from refreader_spacy.paper.reader import Packed, Reader
-from refreader_spacy.paper.weights import Weights
+from refreader_spacy.paper.weights import NumpyWeights
 from refreader_spacy.protocol import Reading
 
 Vectors = list[Floats2d]
@@ -52,7 +52,7 @@ def build_refreader_v1(
 ) -> Model[list[Doc], Readings]:
     """The Referential Reader over any token encoder; defaults are the paper's.
 
-    tok2vec (Model): Gives one vector a token.
+    tok2vec (Model): One vector per token.
     width (int): Of the encoder's vectors.
     entity_half_life (float): Mentions until a cell's salience has halved.
     word_half_life (float): Other tokens until a cell's salience has halved.
@@ -79,11 +79,11 @@ def build_refreader_v1(
         init=_reset,
         dims={"nI": width, "nO": None},
         attrs={
-            # Told here, as attrs are loaded with weights and the config shall count
+            # Not an attr, which would be loaded with the weights: the config decides
             "convert_inputs": partial(_pack, learn=tok2vec.attrs.get("learn", True)),
             "convert_outputs": _unpack,
             "temperature": 1.0,
-            # Lent for reading in parts, but not where a part needs what came before.
+            # For reading in NumPy; None if the encoder needs the tokens before a part
             "weights": None if tok2vec.attrs.get("needs_past") else _weights,
         },
         shims=[
@@ -98,15 +98,15 @@ def build_refreader_v1(
 
 
 class ReaderShim(PyTorchShim):
-    """Thinc's seam to torch, with the averaged weights that Thinc's own passes by.
+    """Thinc's torch wrapper, with support for averaged weights.
 
-    The optimizer files averages under (shim, name); Thinc looks for another key, so
-    `use_averages` has no effect on its torch models.
+    The optimizer stores averages under (shim, name), but Thinc looks for another key,
+    so `use_averages` has no effect on its torch models.
     """
 
     @contextmanager
     def use_params(self, params: dict[Any, Any]) -> Iterator[None]:
-        """Put averages in the weights' place for a while."""
+        """Use averaged weights within the block."""
         weights = dict(self._model.named_parameters())
         averages = {n: params[self.id, n] for n in weights if (self.id, n) in params}
         kept = {name: weights[name].detach().clone() for name in averages}
@@ -124,7 +124,7 @@ class ReaderShim(PyTorchShim):
 def _reset(
     model: Model[Vectors, Readings], X: Vectors | None = None, Y: Any = None
 ) -> None:
-    """Fresh weights, and a first look at what the encoder gives."""
+    """Draw fresh weights, and check the width of the encoder's vectors."""
     model.shims[0]._model.reset()
     expected = model.get_dim("nI")
     for found in {v.shape[-1] for v in X or ()} - {expected}:
@@ -188,11 +188,11 @@ def _unpack(
     return [Reading(*column) for column in columns], d_gates
 
 
-def _weights(model: Model[Vectors, Readings]) -> Weights:
+def _weights(model: Model[Vectors, Readings]) -> NumpyWeights:
     """The reader's weights for NumPy: on the CPU the same memory, not a copy."""
     reader: Reader = model.shims[0]._model
     parameters = {k: v.cpu().numpy() for k, v in reader.state_dict().items()}
-    return Weights(
+    return NumpyWeights(
         parameters,
         entity_decay=reader.memory.entity_decay,
         word_decay=reader.memory.word_decay,
@@ -211,13 +211,13 @@ def tensors_from_bytes(reader: Net, data: bytes, device: Any) -> Net:
     state = {k: torch.from_numpy(v.astype(np.float32)) for k, v in arrays.items()}
     for name in ("memory.initial_keys", "memory.initial_values"):
         if name in state:
-            # More cells than were trained begin like those that were
+            # Cells beyond those that were trained start as copies of them
             n_cells = len(reader.get_parameter(name))
             state[name] = state[name][torch.arange(n_cells) % len(state[name])]
     try:
         reader.load_state_dict(state)
     except RuntimeError as error:
-        _, problem, *_ = str(error).splitlines()  # the first of many
+        _, problem, *_ = str(error).splitlines()  # the first of several lines
         problem = problem.strip().rstrip(".")
         raise ValueError(Errors.R005.format(problem=problem)) from error
     return reader.to(device)

@@ -11,20 +11,20 @@ from itertools import pairwise
 import numpy as np
 
 from refreader_spacy.paper.numpy_reader import NumpyReader
-from refreader_spacy.paper.weights import State, Weights
+from refreader_spacy.paper.weights import NumpyState, NumpyWeights
 from refreader_spacy.protocol import Array, Reading
 
 
 class Documents:
     """The state of documents after what was read of them, and how to read on."""
 
-    def __init__(self, weights: Weights, state: State | None = None) -> None:
-        """state (State | None): Where earlier readings stopped; it is not changed.
+    def __init__(self, weights: NumpyWeights, state: NumpyState | None = None) -> None:
+        """state (NumpyState | None): Where earlier readings stopped; it is not changed.
         None is one document, before its first token.
         """
         self.weights = weights
         start = weights.start() if state is None else state
-        self.state = State(*(field.copy() for field in start))
+        self.state = NumpyState(*(field.copy() for field in start))
 
     def read(self, vectors: Array, lengths: Sequence[int]) -> Reading:
         """Read on in each document.
@@ -42,7 +42,7 @@ class Documents:
             stops = np.cumsum([0, *lengths]).tolist()
             with np.errstate(over="ignore"):  # a gate that is closed for good
                 for doc, (start, stop) in enumerate(pairwise(stops)):
-                    state = State(*(field[doc] for field in self.state))
+                    state = NumpyState(*(field[doc] for field in self.state))
                     reader = NumpyReader(self.weights, state)
                     for token in range(start, stop):
                         gates[:, token] = reader.read(*inputs[rows[token]])

@@ -1,4 +1,4 @@
-"""From Docs to Readings, quickly and in bounded memory: who is read with whom, and how.
+"""From Docs to Readings in bounded memory: grouping by length, long Docs in blocks.
 
 Documents of similar length are read together by the model's `predict`, in torch. On the
 CPU, one document alone is read by NumPy, which has less to do per token, and a long one
@@ -16,7 +16,7 @@ from spacy.attrs import NORM
 from spacy.tokens import Doc, Span
 from thinc.api import Model, NumpyOps
 
-from refreader_spacy.paper.weights import Weights
+from refreader_spacy.paper.weights import NumpyWeights
 from refreader_spacy.protocol import BLOCK, Array, Reading
 
 GROUP = 32 * BLOCK  # tokens of all documents of a group
@@ -42,7 +42,7 @@ def read_docs(model: ReaderModel, docs: Sequence[Doc], *, whole: bool) -> list[R
     """The memory's history over each Doc, in the order of the Docs.
 
     whole (bool): Read everything now. Otherwise, long Docs are read when their gates
-        are asked for.
+        are accessed.
     """
     readings: dict[int, Reading] = {}
     for group in groups_by_length([len(doc) for doc in docs]):
@@ -83,12 +83,13 @@ def read_group(model: ReaderModel, docs: list[Doc], *, whole: bool) -> list[Read
 
 
 class LongReading(Reading):
-    """Of one document of any length, which is read when its gates are asked for.
+    """A lazy Reading of one document of any length.
 
-    In blocks, none of which is kept; or whole. Until then the model must not learn.
+    `blocks` reads it in blocks and keeps none of them; the gates read it whole. The
+    model must not be updated before that.
     """
 
-    def __init__(self, model: ReaderModel, weights: Weights, doc: Doc) -> None:
+    def __init__(self, model: ReaderModel, weights: NumpyWeights, doc: Doc) -> None:
         self._model, self._weights, self._doc = model, weights, doc
 
     def __len__(self) -> int:
@@ -129,10 +130,10 @@ class LongReading(Reading):
         return self.whole.salience
 
 
-def weights_of(model: ReaderModel) -> Weights | None:
+def weights_of(model: ReaderModel) -> NumpyWeights | None:
     """The reader's weights as they are now, if the model is an encoder and a reader."""
-    lend = model.layers[-1].attrs.get("weights") if model.layers else None
-    return None if lend is None else cast(Weights, lend(model.layers[-1]))
+    weights = model.layers[-1].attrs.get("weights") if model.layers else None
+    return None if weights is None else cast(NumpyWeights, weights(model.layers[-1]))
 
 
 def encode(model: ReaderModel, docs: Sequence[Doc | Span]) -> list[Array]:
@@ -153,7 +154,7 @@ def vectors_of(model: ReaderModel, doc: Doc) -> Iterator[Array]:
 
 
 def lookahead(model: ReaderModel) -> bool:
-    """Do tokens' vectors depend on other tokens? Of an unknown encoder we assume so."""
+    """Whether vectors depend on other tokens; assumed of an unknown encoder."""
     if not model.layers:
         return True
     encoder = model.layers[0]
@@ -167,7 +168,7 @@ def part_of(model: ReaderModel, part: Span) -> Doc | Span:
 
 
 def doc_of(part: Span) -> Doc:
-    """Tokens with all that an encoder of single tokens can ask for."""
+    """The part as a Doc, with all attributes that token-level encoders use."""
     words = [token.text for token in part]
     spaces = [bool(token.whitespace_) for token in part]
     norms: Any = np.array([[token.norm] for token in part], dtype=np.uint64)

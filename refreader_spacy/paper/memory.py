@@ -1,4 +1,4 @@
-"""The memory unit: a few cells, each with a key, a value and a salience, and one step.
+"""The memory unit: cells with a key, a value and a salience, and its step.
 
 Shapes: B documents, M memory cells, H hidden and value size, K key size.
 """
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 
 class Cells(NamedTuple):
-    """What the memory holds after a token."""
+    """The memory after a token."""
 
     keys: Tensor  # (B, M, K)
     values: Tensor  # (B, M, H)
@@ -22,14 +22,14 @@ class Cells(NamedTuple):
 
 
 class Gates(NamedTuple):
-    """What one token did to the memory."""
+    """The gates of one token."""
 
     update: Tensor  # (B, M)
     overwrite: Tensor  # (B, M)
 
 
 class Signals(NamedTuple):
-    """All that a token's pre-recurrent state says, before any cell is seen."""
+    """What is computed from a token's pre-recurrent state alone."""
 
     entity: Tensor  # (B, 1), is the token an entity mention?
     reference: Tensor  # (B, 1), of an entity mentioned before?
@@ -90,7 +90,7 @@ class Memory(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Fresh weights for what belongs to no layer."""
+        """Fresh weights for the parameters that belong to no layer."""
         nn.init.zeros_(self.link_bias)
         nn.init.normal_(self.initial_keys, std=0.1)
         nn.init.normal_(self.initial_values, std=0.1)
@@ -109,7 +109,7 @@ class Memory(nn.Module):
         return [self.entity, self.reference, self.query_in, self.key_in, self.value]
 
     def signals(self, heads: Sequence[Tensor]) -> Signals:
-        """heads (Sequence[Tensor]): What the layers of `heads` gave, in their order."""
+        """heads (Sequence[Tensor]): The outputs of the layers of `heads`, in order."""
         entity, reference, query, key, value = heads
         entity = torch.sigmoid(entity)
         key = torch.tanh(key)
@@ -122,19 +122,20 @@ class Memory(nn.Module):
         )
 
     def forward(
-        self, said: Signals, cells: Cells, choice: Tensor | None, temperature: float
+        self, signals: Signals, cells: Cells, choice: Tensor | None, temperature: float
     ) -> tuple[Gates, Cells]:
-        """Let one token update and overwrite the cells.
+        """One token's updates and overwrites.
 
         choice (Tensor | None): Gumbel noise (B, M) that makes the choice of the cell to
             overwrite soft, at this temperature; None takes the least salient one.
         """
         keys, values, salience = cells
-        scores = torch.einsum("bmk,bk->bm", keys, said.query) + self.link_bias  # (B, M)
+        scores = torch.einsum("bmk,bk->bm", keys, signals.query)  # (B, M)
+        scores = scores + self.link_bias
         no_link = scores.new_zeros(len(scores), 1)
         match = torch.softmax(torch.cat([scores, no_link], dim=-1), dim=-1)[:, :-1]
-        update = torch.minimum(said.reference * match, 2 * salience)  # (B, M)
-        remaining = said.entity - update.sum(dim=-1, keepdim=True)  # (B, 1)
+        update = torch.minimum(signals.reference * match, 2 * salience)  # (B, M)
+        remaining = signals.entity - update.sum(dim=-1, keepdim=True)  # (B, 1)
         if choice is None:
             place = torch.zeros_like(salience).scatter_(
                 1, salience.argmin(dim=-1, keepdim=True), 1.0
@@ -145,22 +146,22 @@ class Memory(nn.Module):
         keep = 1 - update - overwrite  # (B, M)
 
         decay = torch.lerp(
-            torch.full_like(said.entity, self.word_decay),
-            torch.full_like(said.entity, self.entity_decay),
-            said.entity,
+            torch.full_like(signals.entity, self.word_decay),
+            torch.full_like(signals.entity, self.entity_decay),
+            signals.entity,
         )  # (B, 1)
         salience = decay * keep * salience + update + overwrite
-        # Not in the paper: most gates are nearly closed, and most of the work is what
-        # they let through, so keys and values do without it.
+        # Not in the paper: most gates are close to 0, and applying them is most of the
+        # work, so below the tolerance keys and values don't change.
         gates = Gates(update, overwrite)
         written = Gates(*(torch.where(g < self.tolerance, 0.0, g) for g in gates))
-        keys = _write(self.key_update, keys, said.key, written)
-        values = _write(self.value_update, values, said.value, written)
+        keys = _write(self.key_update, keys, signals.key, written)
+        values = _write(self.value_update, values, signals.value, written)
         return gates, Cells(keys, values, salience)
 
 
 def _write(cell: nn.GRUCell, old: Tensor, new: Tensor, gates: Gates) -> Tensor:
-    """Mix what a cell held, the candidate, and the candidate worked into what it held.
+    """Mix the old content, the candidate, and the content updated by the candidate.
 
     The candidate's projection is the same for all cells, so it is computed once.
     """

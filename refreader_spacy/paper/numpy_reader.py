@@ -12,7 +12,7 @@ from math import exp
 
 import numpy as np
 
-from refreader_spacy.paper.weights import State, Weights
+from refreader_spacy.paper.weights import NumpyState, NumpyWeights
 from refreader_spacy.protocol import Array
 
 # One token's updates, overwrites and saliences, cell by cell
@@ -20,10 +20,10 @@ Gates = tuple[list[float], list[float], list[float]]
 
 
 class NumpyReader:
-    """Reads one document's tokens one by one."""
+    """Reads the tokens of one document one by one."""
 
-    def __init__(self, weights: Weights, state: State) -> None:
-        """state (State): Of the document alone, without B."""
+    def __init__(self, weights: NumpyWeights, state: NumpyState) -> None:
+        """state (NumpyState): Of one document, without the dimension B."""
         self.weights = weights
         # The hidden state and the values are mixed by one product, so they are together
         self._mixture = np.concatenate((state.hidden[None], state.values))  # (1 + M, H)
@@ -32,14 +32,14 @@ class NumpyReader:
         self.keys = state.keys.copy()
         self.salience: list[float] = state.salience.tolist()
         self._salience = state.salience.copy()
-        # Large arrays are made once: asking the system for memory takes time
+        # Large arrays are allocated once
         self._pre = np.empty_like(self.hidden)  # (H,)
         self._heads = np.empty_like(weights.heads.bias)
         self._mixed = np.empty_like(self.hidden)  # (H,)
         self._recurrent = np.empty(3 * len(self.hidden), np.float32)  # (3H,)
-        self._ask()
+        self._prepare_scores()
 
-    def save(self, state: State) -> None:
+    def save(self, state: NumpyState) -> None:
         """Copy the state after the last token that was read."""
         known = self.hidden, self.keys, self.values, self._salience
         for field, value in zip(state, known, strict=True):
@@ -58,9 +58,9 @@ class NumpyReader:
         np.exp(opened, opened)
         np.add(opened, 1, opened)
         entity, reference, use = [1 / x for x in opened.tolist()]
-        gates = self._remember(entity, reference * entity)
+        gates = self._update_memory(entity, reference * entity)
 
-        # h' = GRU(x, (1 - c) h + c * what the memory holds)
+        # h' = GRU(x, (1 - c) h + c * memory summary)
         use = min(use, sum(self.salience))
         shares[:] = [1 - use, *[use * salience for salience in self.salience]]
         np.dot(shares, self._mixture, mixed)
@@ -70,23 +70,26 @@ class NumpyReader:
         gru_step(gru_input, recurrent, mixed, self.hidden)
         return gates
 
-    def _ask(self) -> None:
-        """What turns a token's query into scores, for the keys as they are now.
+    def _prepare_scores(self) -> None:
+        """Prepare the scores of queries against the current keys.
 
-        A key meets every query in the same layer, so it can go through it first.
+        The query's last layer is linear, so it can be applied to the keys instead.
         """
         query = self.weights.query
-        self._questions = self.keys @ query.weight  # (M, K)
+        self._score_weights = self.keys @ query.weight  # (M, K)
         biases = self.keys @ query.bias
         biases += self.weights.link_bias
-        self._biases: list[float] = biases.tolist()
+        self._score_biases: list[float] = biases.tolist()
 
-    def _remember(self, entity: float, reference: float) -> Gates:
-        """Let the token update and overwrite the cells."""
+    def _update_memory(self, entity: float, reference: float) -> Gates:
+        """One token's updates and overwrites of the cells."""
         w, salience = self.weights, self.salience
         query = np.tanh(self._heads[3 : 3 + w.key_size])
-        asked = np.dot(self._questions, query).tolist()
-        scores = [score + bias for score, bias in zip(asked, self._biases, strict=True)]
+        products = np.dot(self._score_weights, query).tolist()
+        scores = [
+            score + bias
+            for score, bias in zip(products, self._score_biases, strict=True)
+        ]
         highest = max(0.0, *scores)
         matches = [exp(score - highest) for score in scores]
         total = sum(matches) + exp(-highest)  # the last place is: no link
@@ -111,7 +114,7 @@ class NumpyReader:
         return update, overwrite, self.salience
 
     def _write(self, update: list[float], place: int, remaining: float) -> None:
-        """Change keys and values where a gate is large enough.
+        """Change keys and values where a gate reaches the tolerance.
 
         place (int): The cell that is overwritten, by how much remains.
         """
@@ -134,13 +137,13 @@ class NumpyReader:
                 gain *= update[cell]
                 before += gain
             old[place] += change
-        self._ask()
+        self._prepare_scores()
 
 
 def gru_step(
     inputs: Array, recurrent: Array, state: Array, out: Array | None = None
 ) -> Array:
-    """A gated recurrent unit; both its recurrent projection and its state are used up.
+    """A gated recurrent unit; overwrites its recurrent projection and its state.
 
     The gates are in torch's order: reset, update, candidate. The first two of the
     inputs' projection are negated.

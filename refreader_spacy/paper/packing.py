@@ -1,4 +1,4 @@
-"""How documents are read side by side: all first tokens, then all second ones, ..."""
+"""Packing documents: all first tokens, then all second ones, and so on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Index = NDArray[np.int64]
 
 
 def packed_order(lengths: Sequence[int]) -> tuple[Index, list[int]]:
-    """How documents laid end to end are read side by side.
+    """The packed order of documents that are laid end to end.
 
     RETURNS: For each packed place, which of the N tokens stands there (N,); and how
         many documents have a first token, a second one, and so on.

@@ -1,7 +1,7 @@
-"""The recurrent unit: reads tokens left to right and lets each one work the memory.
+"""The recurrent unit: reads tokens left to right, each of which updates the memory.
 
 Documents are packed: sorted from long to short, all first tokens, then all second ones,
-and so on. Padding never exists, so it can't change anything.
+and so on. So there is no padding.
 
 Shapes: N packed tokens, B documents, M memory cells, X input size, H hidden size.
 """
@@ -15,20 +15,20 @@ import torch
 from torch import Tensor, nn
 
 from refreader_spacy.paper.memory import Cells, Memory, gru
-from refreader_spacy.paper.unrolled import Fixed, Unrolled
+from refreader_spacy.paper.unrolled import Constants, Unrolled
 
 EPS = 1e-10
 
 
 class State(NamedTuple):
-    """All that the reader knows between two tokens."""
+    """The reader's state between two tokens."""
 
     hidden: Tensor  # (B, H)
     cells: Cells
 
 
 class Packed(NamedTuple):
-    """What the reader did at each of N packed tokens."""
+    """The reader's output at each of N packed tokens."""
 
     update: Tensor  # (N, M)
     overwrite: Tensor  # (N, M)
@@ -38,7 +38,7 @@ class Packed(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """What training draws at random, for all tokens at once."""
+    """The random numbers of training, for all tokens."""
 
     drop_pre: Tensor  # (N, H), 0 or 1 / (1 - dropout)
     drop_hidden: Tensor  # (N, H)
@@ -112,10 +112,10 @@ class Reader(nn.Module):
         nn.init.constant_(self.importance.bias, self.memory_bias)
 
     def renew_memory(self) -> None:
-        """Fresh weights for all but the recurrent unit, which was trained without.
+        """Fresh weights for all but a recurrent unit that was trained without memory.
 
-        What a token suggests to the memory begins as what it suggests to that unit: the
-        equations have the same form.
+        The pre-recurrent state starts with the unit's candidate weights: the equations
+        have the same form.
         """
         trained = {k: v.clone() for k, v in self.recurrence.state_dict().items()}
         initial = self.initial_hidden.detach().clone()
@@ -138,7 +138,7 @@ class Reader(nn.Module):
         return Noise(self._mask(tokens, size), self._mask(tokens, size), gumbel)
 
     def _mask(self, tokens: Tensor, size: int) -> Tensor:
-        """What dropout multiplies by; torch's own draws it at a fourth of the speed."""
+        """A dropout mask, four times as fast as torch's own."""
         kept = torch.rand(len(tokens), size, device=tokens.device) >= self.dropout
         return kept.to(tokens.dtype) / max(1 - self.dropout, EPS)
 
@@ -150,7 +150,7 @@ class Reader(nn.Module):
         noise: Noise | None = None,
         temperature: float = 1.0,
     ) -> Packed:
-        """The definition, step by step.
+        """The reference implementation, step by step.
 
         noise (Noise | None): None reads as inference does.
         """
@@ -169,9 +169,9 @@ class Reader(nn.Module):
                 hidden, cells = hidden[:size], Cells(*(c[:size] for c in cells))
             recalled = hidden * draw.drop_hidden if draw else hidden
             pre = torch.tanh(pre_input + self.pre_hidden(recalled))
-            use, *said = heads(pre * draw.drop_pre if draw else pre)
+            use, *outputs = heads(pre * draw.drop_pre if draw else pre)
             gates, cells = self.memory(
-                self.memory.signals(said),
+                self.memory.signals(outputs),
                 cells,
                 draw.choice if draw else None,
                 temperature,
@@ -198,11 +198,11 @@ class Reader(nn.Module):
         noise: Noise,
         temperature: float,
     ) -> Packed:
-        """The same, with a gradient that costs half of autograd's."""
+        """The same with the gradient written out, in half of autograd's time."""
         memory = self.memory
         hidden, (keys, values, salience) = state
         decays = memory.entity_decay, memory.word_decay
-        fixed = Fixed(sizes, *noise, temperature, *decays, memory.tolerance)
+        constants = Constants(sizes, *noise, temperature, *decays, memory.tolerance)
         heads, heads_bias = fused_weights(self._heads())
         weights = (
             self.pre_hidden.weight,
@@ -218,22 +218,22 @@ class Reader(nn.Module):
         inputs = self._projections(tokens)
         outputs: tuple[Tensor, ...] = Unrolled.apply(
             *inputs,
-            fixed,
+            constants,
             hidden,
             torch.cat([keys, values], dim=-1),
             salience,
             *weights,
         )  # type: ignore[no-untyped-call]
-        update, overwrite, present, said, hidden, content, salience = outputs
+        update, overwrite, saliences, hiddens, hidden, content, salience = outputs
         keys, values = content.split([keys.shape[-1], values.shape[-1]], dim=-1)
         state = State(hidden, Cells(keys, values, salience))
-        return Packed(update, overwrite, present, said, state)
+        return Packed(update, overwrite, saliences, hiddens, state)
 
     def _heads(self) -> list[nn.Linear]:
         return [self.importance, *self.memory.heads()]
 
     def _projections(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """What the loop needs of the inputs, in products over all tokens."""
+        """The projections of the inputs, one product each over all tokens."""
         return self.pre_input(tokens), nn.functional.linear(
             tokens, self.recurrence.weight_ih, self.recurrence.bias_ih
         )
@@ -257,7 +257,7 @@ def fused(layers: Sequence[nn.Linear]) -> Callable[[Tensor], tuple[Tensor, ...]]
 
 
 def _side_by_side(*cells: nn.GRUCell) -> tuple[Tensor, ...]:
-    """Units that see nothing of each other, as one: fewer and larger products."""
+    """Independent units as one with block-diagonal weights: fewer, larger products."""
 
     def weight(name: str) -> Tensor:
         parts = (getattr(cell, name).chunk(3) for cell in cells)

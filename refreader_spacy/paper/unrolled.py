@@ -2,11 +2,11 @@
 
 Autograd would split every weight's gradient into one small product a step and keep
 thousands of nodes; here it is one product over all tokens, which halves the time of
-an epoch. The plain loop of `Reader` is the definition: a test compares the two.
+an epoch. The loop of `Reader.read` is the reference: a test compares the two.
 
 Shapes: N packed tokens, B documents at a step, M cells, H hidden and value size, K key
-size, S size of a cell's content (its key, then its value), C all that the heads say
-about a pre-recurrent state, R cells that are updated.
+size, S size of a cell's content (its key, then its value), C output size of all heads,
+R cells that are updated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ tanh_gradient = torch.ops.aten.tanh_backward.default
 sigmoid_gradient = torch.ops.aten.sigmoid_backward.default
 
 
-class Weights(NamedTuple):
+class LoopWeights(NamedTuple):
     """The parameters that the loop reads, weights before their biases."""
 
     pre: Tensor  # (H, H)
@@ -41,8 +41,8 @@ class Weights(NamedTuple):
     link_bias: Tensor  # (1,)
 
 
-class Fixed(NamedTuple):
-    """What the loop is told; no gradient reaches it."""
+class Constants(NamedTuple):
+    """Inputs of the loop without a gradient."""
 
     sizes: Sequence[int]  # documents at each step
     drop_pre: Tensor | None  # (N, H)
@@ -55,7 +55,7 @@ class Fixed(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """What goes from step to step; or its gradient."""
+    """The state between two steps, or its gradient."""
 
     hidden: Tensor  # (B, H)
     content: Tensor  # (B, M, S)
@@ -89,12 +89,12 @@ class Gru:
         return d_inputs, d_recurrent, d_state
 
 
-class Slots:
+class CellContents:
     """The content of all cells: one write, forward and back.
 
-    A cell mixes what it held, the candidate, and the candidate worked into what it
-    held. The last is most of the reader's work, and done only for the R cells that a
-    token updates by more than a tolerance.
+    The new content mixes the old content, the candidate, and the old content updated by
+    the candidate. The last is most of the reader's work, and only computed for the R
+    cells that a token updates by more than the tolerance.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Slots:
         candidate: Tensor,
         gates: tuple[Tensor, Tensor],
         updated: Tensor,
-        w: Weights,
+        w: LoopWeights,
     ) -> None:
         """updated (Tensor): Which cells of all documents, laid end to end (R,)."""
         self.updated = updated
@@ -123,8 +123,8 @@ class Slots:
         self.new = torch.addcmul(old, self.overwrite, self.change)
         self.new.view(-1, size).index_add_(0, updated, self.update * self.gain)
 
-    def backward(self, d_new: Tensor, w: Weights) -> tuple[Tensor, ...]:
-        """RETURNS: The gradients of what was there, the candidate and both gates."""
+    def backward(self, d_new: Tensor, w: LoopWeights) -> tuple[Tensor, ...]:
+        """RETURNS: The gradients of the old content, the candidate and both gates."""
         size = d_new.shape[-1]
         d_overwrite = (d_new * self.change).sum(dim=-1)  # (B, M)
         d_written = self.overwrite * d_new
@@ -142,29 +142,29 @@ class Slots:
 
 
 class Step:
-    """One token of each document: forward when made, then back."""
+    """One token of each document: forward when created, then backward."""
 
     def __init__(
         self,
         pre_input: Tensor,
         gru_input: Tensor,
         before: Carried,
-        fixed: Fixed,
+        constants: Constants,
         place: slice,
-        w: Weights,
+        w: LoopWeights,
     ) -> None:
-        self.before, self.fixed, self.place = before, fixed, place
+        self.before, self.constants, self.place = before, constants, place
         hidden, content, salience = before
         size = hidden.shape[-1]
         self.key_size = key_size = content.shape[-1] - size
         keys = content[..., :key_size]
-        self.recalled = _dropped(hidden, fixed.drop_hidden, place)
+        self.recalled = _dropped(hidden, constants.drop_hidden, place)
         self.bare = torch.addmm(pre_input, self.recalled, w.pre.T).tanh_()
-        self.pre = _dropped(self.bare, fixed.drop_pre, place)
+        self.pre = _dropped(self.bare, constants.drop_pre, place)
         heads = torch.addmm(w.heads_bias, self.pre, w.heads.T)
-        self.gates, self.said = heads[:, :3].sigmoid(), heads[:, 3:].tanh()
+        self.gates, self.projected = heads[:, :3].sigmoid(), heads[:, 3:].tanh()
         self.use, self.entity, self.known = self.gates.split(1, dim=-1)
-        self.query_in, self.key_in, value = self.said.split(
+        self.query_in, self.key_in, value = self.projected.split(
             [key_size, key_size, size], dim=-1
         )
         self.query = torch.addmm(w.query_bias, self.query_in, w.query.T)
@@ -174,23 +174,24 @@ class Step:
         scores = torch.nn.functional.pad(scores, (0, 1))
         self.match = torch.softmax(scores, dim=-1)[:, :-1]
         self.reference = self.known * self.entity
-        wish = self.reference * self.match
-        self.clipped = wish > 2 * salience
-        self.update = torch.where(self.clipped, 2 * salience, wish)
+        proposed = self.reference * self.match
+        self.clipped = proposed > 2 * salience
+        self.update = torch.where(self.clipped, 2 * salience, proposed)
         self.remaining = self.entity - self.update.sum(dim=-1, keepdim=True)
         self.choice = torch.softmax(
-            (fixed.noise[place] - salience) / fixed.temperature, dim=-1
+            (constants.noise[place] - salience) / constants.temperature, dim=-1
         )
         self.overwrite = self.remaining * self.choice
         self.keep = 1 - self.update - self.overwrite
         self.decay = (
-            fixed.word_decay + (fixed.entity_decay - fixed.word_decay) * self.entity
+            constants.word_decay
+            + (constants.entity_decay - constants.word_decay) * self.entity
         )
         new_salience = self.decay * self.keep * salience + self.update + self.overwrite
 
-        updated = self.update.view(-1) >= fixed.tolerance
-        self.replaced = self.overwrite >= fixed.tolerance
-        self.cells = Slots(
+        updated = self.update.view(-1) >= constants.tolerance
+        self.replaced = self.overwrite >= constants.tolerance
+        self.cells = CellContents(
             content,
             torch.cat([self.key_in + self.key_out, value], dim=-1),
             (self.update, self.overwrite * self.replaced),
@@ -208,14 +209,13 @@ class Step:
         self.after = Carried(self.gru.new, self.cells.new, new_salience)
 
     def backward(
-        self, d: Carried, d_update: Tensor, d_overwrite: Tensor, w: Weights
+        self, d: Carried, d_update: Tensor, d_overwrite: Tensor, w: LoopWeights
     ) -> Carried:
         """Gradients of the state after the token and of its gates -> of that before.
 
-        Those of the projections stay here until all steps are through. What `d` holds
-        is written over.
+        Those of the projections are kept until all steps are done. `d` is overwritten.
         """
-        before, fixed = self.before, self.fixed
+        before, constants = self.before, self.constants
         self.d_gru_input, self.d_hidden_hh, d_mixed = self.gru.backward(d.hidden)
         d_mixed.addmm_(self.d_hidden_hh, w.hidden_hh)
         d_amount = (d_mixed * (self.summary - before.hidden)).sum(dim=-1, keepdim=True)
@@ -245,15 +245,15 @@ class Step:
         d_remaining = (d_overwrite * self.choice).sum(dim=-1, keepdim=True)
         d_salience -= (
             _softmax_gradient(self.choice, d_overwrite * self.remaining)
-            / fixed.temperature
+            / constants.temperature
         )
         d_update = d_update - d_remaining
         d_salience += 2 * d_update * self.clipped
-        d_wish = d_update * ~self.clipped
-        d_reference = (d_wish * self.match).sum(dim=-1, keepdim=True)
-        self.d_scores = _softmax_gradient(self.match, d_wish * self.reference)
+        d_proposed = d_update * ~self.clipped
+        d_reference = (d_proposed * self.match).sum(dim=-1, keepdim=True)
+        self.d_scores = _softmax_gradient(self.match, d_proposed * self.reference)
         d_entity = (
-            d_decay * (fixed.entity_decay - fixed.word_decay)
+            d_decay * (constants.entity_decay - constants.word_decay)
             + d_remaining
             + d_reference * self.known
         )
@@ -266,15 +266,18 @@ class Step:
         self.d_key_out = tanh_gradient(d_key, self.key_out)
         d_key_in = torch.addmm(d_key, self.d_key_out, w.key)
         d_gates = torch.cat([d_use, d_entity, d_reference * self.entity], dim=-1)
-        d_said = torch.cat([self.d_query @ w.query, d_key_in, d_value], dim=-1)
+        d_projected = torch.cat([self.d_query @ w.query, d_key_in, d_value], dim=-1)
         self.d_heads = torch.cat(
-            [sigmoid_gradient(d_gates, self.gates), tanh_gradient(d_said, self.said)],
+            [
+                sigmoid_gradient(d_gates, self.gates),
+                tanh_gradient(d_projected, self.projected),
+            ],
             dim=-1,
         )
-        d_pre = _dropped(self.d_heads @ w.heads, fixed.drop_pre, self.place)
+        d_pre = _dropped(self.d_heads @ w.heads, constants.drop_pre, self.place)
         self.d_pre_input = tanh_gradient(d_pre, self.bare)
         d_recalled = self.d_pre_input @ w.pre
-        d_hidden += _dropped(d_recalled, fixed.drop_hidden, self.place)
+        d_hidden += _dropped(d_recalled, constants.drop_hidden, self.place)
         return Carried(d_hidden, d_content, d_salience)
 
 
@@ -283,26 +286,35 @@ class Unrolled(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, pre_inputs: Tensor, gru_inputs: Tensor, fixed: Fixed, *rest: Tensor
+        ctx: Any,
+        pre_inputs: Tensor,
+        gru_inputs: Tensor,
+        constants: Constants,
+        *rest: Tensor,
     ) -> tuple[Tensor, ...]:
         """pre_inputs (Tensor): The input's part of the pre-recurrent states (N, H).
         gru_inputs (Tensor): The input's part of the hidden state's gates (N, 3H).
-        rest (Tensor): The fields of the Carried at the start, then those of Weights.
+        rest (Tensor): The fields of the first Carried, then those of LoopWeights.
         RETURNS: update, overwrite, salience (N, M) and hidden (N, H) of each token,
             then the fields of the Carried after each document's last token.
         """
-        carried, w = Carried(*rest[:3]), Weights(*rest[3:])
-        turned = Weights(*map(_turned, w))
+        carried, w = Carried(*rest[:3]), LoopWeights(*rest[3:])
+        column_major = LoopWeights(*map(_column_major, w))
         steps: list[Step] = []
         ends: list[Carried] = []
-        for place in _places(fixed.sizes):
+        for place in _places(constants.sizes):
             n = place.stop - place.start
             if n < len(carried.hidden):
                 ends.append(Carried(*(field[n:] for field in carried)))
                 carried = Carried(*(field[:n] for field in carried))
             steps.append(
                 Step(
-                    pre_inputs[place], gru_inputs[place], carried, fixed, place, turned
+                    pre_inputs[place],
+                    gru_inputs[place],
+                    carried,
+                    constants,
+                    place,
+                    column_major,
                 )
             )
             carried = steps[-1].after
@@ -351,7 +363,7 @@ class Unrolled(torch.autograd.Function):
 
 
 def _weight_gradients(steps: list[Step]) -> tuple[Tensor, ...]:
-    """Each weight's gradient, one product over all tokens, in the order of Weights."""
+    """Each weight's gradient, a product over all tokens, in LoopWeights' order."""
 
     def product(outputs: list[Tensor], inputs: list[Tensor]) -> tuple[Tensor, Tensor]:
         d_outputs = torch.cat([d.reshape(-1, d.shape[-1]) for d in outputs])
@@ -376,8 +388,8 @@ def _places(sizes: Sequence[int]) -> list[slice]:
     return [slice(stop - n, stop) for n, stop in zip(sizes, stops, strict=True)]
 
 
-def _turned(weight: Tensor) -> Tensor:
-    """The same matrix, laid out so that its transpose is quick to multiply by."""
+def _column_major(weight: Tensor) -> Tensor:
+    """The same matrix in column-major order: products with its transpose are faster."""
     return weight.T.contiguous().T if weight.ndim == 2 else weight
 
 

@@ -1,7 +1,7 @@
 """A reader's weights, arranged for reading in NumPy.
 
-Sigmoids are hardly taken: what is multiplied by 1 / (1 + exp(-x)) can be divided
-by 1 + exp(-x) instead, and what x is made of is negated beforehand.
+Instead of multiplying by a sigmoid, 1 / (1 + exp(-x)), the step divides by 1 + exp(-x);
+the weights that x is computed from are negated beforehand.
 
 Shapes: N tokens, D different vectors, B documents, M memory cells, X input size, H
 hidden and value size, K key size.
@@ -26,12 +26,12 @@ Index = NDArray[np.intp]
 # cell is the least salient is decided by differences as small as that.
 FAINT = 1e-7
 
-# What some of a row's numbers are multiplied by, to tell rows apart by one number
-MARK = np.random.default_rng(0).standard_normal(24)
+# Random projection of a row to one number, to compare rows by
+PROJECTION = np.random.default_rng(0).standard_normal(24)
 
 
-class State(NamedTuple):
-    """All that is known between two tokens of documents."""
+class NumpyState(NamedTuple):
+    """The state of documents between two tokens."""
 
     hidden: Array  # (B, H)
     keys: Array  # (B, M, K)
@@ -53,7 +53,7 @@ class Layer(NamedTuple):
 
 
 class Gru(NamedTuple):
-    """The weights of a gated recurrent unit that works something new into a cell."""
+    """The weights of a gated recurrent unit that updates a cell."""
 
     inputs: Layer
     recurrent: Layer
@@ -66,11 +66,11 @@ class Gru(NamedTuple):
         return inputs
 
 
-class Weights:
+class NumpyWeights:
     """The parameters of a reader, arranged for reading.
 
-    The large ones are not copied, so this is made anew for each use, and weights that
-    training has changed since can't be used.
+    The large ones are not copied, so this is created for each use and never out of
+    date.
     """
 
     batches = False  # several documents are faster in torch
@@ -101,13 +101,13 @@ class Weights:
         self.key_size, _ = self.key.weight.shape
         reset_and_keep = 2 * self.hidden_size
         bias = p["recurrence.bias_hh"].copy()  # (3H,)
-        # All but the candidate's can as well be added to the input
+        # The gates' biases can be added to the input projection
         self.inputs = [p["pre_input.weight"], p["recurrence.weight_ih"]]
         self.inputs_bias = p["recurrence.bias_ih"].copy()  # (3H,)
         self.inputs_bias[:reset_and_keep] += bias[:reset_and_keep]
         bias[:reset_and_keep] = 0
         self.recurrent = Layer(p["recurrence.weight_hh"], bias)
-        # What every token says about itself: all heads but the candidate value
+        # All heads but the candidate value, which only tokens that write need
         heads = ["memory.entity", "memory.reference", "importance"]
         heads += ["memory.query_in", "memory.key_in"]
         weights = [p[f"{head}.weight"] for head in heads]
@@ -120,20 +120,22 @@ class Weights:
         self.n_cells = len(keys)
         salience = np.zeros(self.n_cells, np.float32)
         first = p["initial_hidden"], keys, p["memory.initial_values"], salience
-        self._initial = State(*(field[None] for field in first))
+        self._initial = NumpyState(*(field[None] for field in first))
 
-    def start(self, n_docs: int = 1) -> State:
-        """What is known before the first token."""
-        return State(*(np.repeat(first, n_docs, axis=0) for first in self._initial))
+    def start(self, n_docs: int = 1) -> NumpyState:
+        """The state before the first token."""
+        return NumpyState(
+            *(np.repeat(first, n_docs, axis=0) for first in self._initial)
+        )
 
-    def documents(self, state: State | None = None) -> Documents:
-        """Documents to go on with, from where earlier readings stopped."""
+    def documents(self, state: NumpyState | None = None) -> Documents:
+        """Documents to read, from a saved state or from the beginning."""
         from refreader_spacy.paper.documents import Documents
 
         return Documents(self, state)
 
     def project(self, vectors: Array) -> tuple[Array, Index]:
-        """The inputs' part of all products; a word that comes again is projected once.
+        """The input projections; equal vectors are projected once.
 
         vectors (Array): (N, X).
         RETURNS: A projection for each different vector (D, 4H): of the pre-recurrent
@@ -168,15 +170,15 @@ def _gru(parameters: Mapping[str, Array], name: str) -> Gru:
 
 
 def distinct_rows(vectors: Array) -> tuple[Index, Index]:
-    """Where each different row stands first, and which of those each row equals.
+    """The first index of each distinct row, and which of them each row equals.
 
-    Rows are told apart by a few of their numbers. Where that isn't enough, each row
-    counts as different.
+    Rows are compared by a few of their numbers; if that isn't enough, every row counts
+    as distinct.
     """
     n_rows, width = vectors.shape
     everything = np.arange(n_rows)
-    some = vectors[:, :: max(1, width // len(MARK))][:, : len(MARK)]
-    marks = some @ MARK[: some.shape[1]]
+    some = vectors[:, :: max(1, width // len(PROJECTION))][:, : len(PROJECTION)]
+    marks = some @ PROJECTION[: some.shape[1]]
     _, first, which = np.unique(marks, return_index=True, return_inverse=True)
     same = np.array_equal(vectors[first[which]], vectors)
     return (first, which) if same else (everything, everything)

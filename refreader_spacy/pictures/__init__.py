@@ -14,7 +14,7 @@ from refreader_spacy.pictures.memory import memory_svg
 
 Style = Literal["clusters", "memory"]
 Form = Literal["fragment", "page", "svg"]
-SCROLL = '<div style="overflow-x: auto">'  # small screens see a part at a time
+SCROLL = '<div style="overflow-x: auto">'  # scrolls on small screens
 
 
 class Picture(str):
@@ -33,7 +33,7 @@ def render(
     form: Form = "fragment",
     gold: str | Doc | None = None,
 ) -> Picture:
-    """Draw a Doc's entities, or the memory while it was read. In Jupyter, look at once.
+    """Draw a Doc's entities, or the memory while it was read. Jupyter displays it.
 
     style (str): "clusters" is the text with its mentions coloured by entity; "memory"
         is each cell's salience and gates, token by token, and needs a trace.

@@ -25,7 +25,7 @@ FRAGMENT = """\
 def clusters_html(doc: Doc) -> str:
     """A fragment for a page or a notebook; hovering shows links, if scripts may run.
 
-    Where they may not, a mention's title still tells what it is linked to.
+    Without scripts, a mention's title shows what it is linked to.
     """
     found, drawn = entities(doc)
     text = doc.text
@@ -59,7 +59,7 @@ def marked_up(text: str, drawn: Sequence[Drawn]) -> Iterator[str]:
 
 
 def tag(place: int, mention: Drawn, title: str) -> str:
-    """What opens a mention."""
+    """The opening tag of a mention."""
     to = "" if mention.antecedent is None else f' data-to="{mention.antecedent}"'
     return (
         f'<mark class="{classes(mention)}" data-e="{mention.entity.number}"'
@@ -79,7 +79,7 @@ def classes(mention: Drawn) -> str:
 
 
 def mention_title(text: str, mention: Drawn, drawn: Sequence[Drawn]) -> str:
-    """What hovering tells."""
+    """The tooltip of a mention."""
     entity = mention.entity
     title = f"{entity.number} · {entity.name}"
     if mention.antecedent is not None:

@@ -1,4 +1,4 @@
-"""How the clusters picture looks and reacts: its style sheet and its script."""
+"""The style sheet and the script of the clusters picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ COLOURS = "\n".join(f".hue{i} {{ --hue: {hue}; }}" for i, hue in enumerate(HUES)
 
 
 def tint(hue: str, percent: int) -> str:
-    """A colour that suits any background."""
+    """A transparent colour, for light and dark backgrounds."""
     return f"color-mix(in srgb, var({hue}) {percent}%, transparent)"
 
 

@@ -10,15 +10,15 @@ from refreader_spacy.annotation.index import cluster_keys
 from refreader_spacy.errors import Errors
 from refreader_spacy.protocol import Reading
 
-TOLERANCE = 0.05  # a token is dull if all its gates are below
-SHORTEST = 3  # dull tokens in a row that are worth an ellipsis
+TOLERANCE = 0.05  # a token is hidden if all its gates are below
+SHORTEST = 3  # the least number of hidden tokens in a row
 
 Column = int | None  # a token, or an ellipsis
 Mentions = list[tuple[int, int]]
 
 
 def shown_columns(reading: Reading, marked: dict[int, int]) -> list[Column]:
-    """The tokens to draw, with None in place of each dull stretch.
+    """The tokens to draw, with None in place of each hidden stretch.
 
     marked (dict[int, int]): The entities of tokens that are shown in any case.
     """

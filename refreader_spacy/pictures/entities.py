@@ -1,4 +1,4 @@
-"""The mentions to draw: whose they are, what they are linked to, how they nest."""
+"""The mentions to draw: their entities, links and nesting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from refreader_spacy.pictures.markup import HUES, shortened
 
 
 class Entity(NamedTuple):
-    """A cluster under the name that it has in pictures."""
+    """A cluster and its name in pictures."""
 
     number: int  # from 1
     name: str
@@ -42,7 +42,7 @@ class Drawn:
 
     @property
     def round(self) -> int:
-        """How often all hues had been used before; the line's style tells it."""
+        """How often all hues had been used before; shown by the line style."""
         return (self.entity.number - 1) // len(HUES) % 3
 
 
@@ -69,13 +69,13 @@ def entities(doc: Doc) -> tuple[list[Entity], list[Drawn]]:
 
 
 def entity_name(mentions: Sequence[Span]) -> str:
-    """The first mention that says who it is."""
+    """The first mention that is no pronoun, or the first one."""
     main = next((span for span in mentions if not is_pronoun(span)), mentions[0])
     return shortened(main.text)
 
 
 def count_levels(drawn: Sequence[Drawn]) -> None:
-    """Let each mention know how deep others are nested in it."""
+    """Set each mention's number of nested levels."""
     around: list[Drawn] = []
     for mention in drawn:
         around = [outer for outer in around if outer.end > mention.start]

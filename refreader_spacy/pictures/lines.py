@@ -1,6 +1,6 @@
-"""The clusters picture as an image: the text in lines, for where no HTML can go.
+"""The clusters picture as an SVG image: the text in lines.
 
-An image can't ask how wide text is, so widths are estimated and then prescribed.
+An SVG file can't measure text, so widths are estimated and then set by textLength.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Layout:
 
 
 def boxes(drawn: list[Drawn], layout: Layout) -> Iterator[str]:
-    """What lies under the words: a tint and a line for each mention."""
+    """The background of the words: a tint and a line for each mention."""
     for place, mention in enumerate(drawn):
         hue = mention.hue
         down = 6 + 4 * min(mention.levels, DEEPEST)

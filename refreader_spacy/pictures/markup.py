@@ -1,4 +1,4 @@
-"""What pictures share: colours, text that is safe in markup, the page around them."""
+"""Shared by pictures: colours, escaping, the page around a fragment."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def html_page(picture: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that shows as it is in HTML and XML, but for what they can't hold."""
+    """Text escaped for HTML and XML, without characters that they don't allow."""
     return escape(FORBIDDEN.sub("\ufffd", text))
 
 
 def shortened(text: str, length: int = LONGEST) -> str:
-    """One line, not longer than this."""
+    """The text in one line, cut to a maximal length."""
     words = " ".join(text.split())
     return words if len(words) <= length else words[: length - 1].rstrip() + "…"

@@ -135,7 +135,7 @@ class Row:
         ]
 
     def draw_token(self, x: float, column: Column) -> Iterator[str]:
-        """The token below the panels, with its values for those who point at it."""
+        """The token below the panels, with its values as a tooltip."""
         y = self.gates + 15
         if column is None:
             yield text(x, y, "…", anchor="middle")

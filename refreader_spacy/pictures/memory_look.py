@@ -1,4 +1,4 @@
-"""How the memory picture looks: its colours, curves, markers and legend."""
+"""Colours, curves, markers and legend of the memory picture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NIGHT = "\n".join(
     f".line{i} {{ stroke: {glow}; }} .mark{i}, .token{i} {{ fill: {glow}; }}"
     for i, glow in enumerate(GLOWS)
 )
-# Colours are attributes, for programs that read no style sheet; the night's are here.
+# Colours are attributes, for programs without style sheets; dark mode's are here.
 STYLE = f"""
 .refreader-memory {{ max-width: 100%; height: auto; }}
 @media (max-width: 40em) {{ .refreader-memory {{ max-width: none; }} }}

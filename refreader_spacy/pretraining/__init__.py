@@ -1,1 +1,1 @@
-"""Learning from plain text: the whole reader predicts the next word."""
+"""Language-model pretraining: the reader predicts the next word of plain text."""

@@ -1,4 +1,4 @@
-"""How a text is cut for truncated back-propagation: streams side by side, in blocks.
+"""Cutting a text for truncated back-propagation: parallel streams, in blocks.
 
 A stream reads one article after the other. A block is the next piece of each stream's
 article; an article's last piece may be shorter than the others, and its stream then
@@ -47,7 +47,7 @@ class Cutter:
     length: int
 
     def __call__(self, starts: Index, articles: Index) -> Iterator[Block]:
-        """All blocks, in an order that depends on nothing else.
+        """All blocks, in a deterministic order.
 
         starts (Index): Where each article begins, and where the last one ends (A + 1,).
         articles (Index): Which are read, in the order in which streams take them up.
@@ -74,7 +74,7 @@ def create_blocks_v1(n_streams: int, length: int) -> Cutter:
     """A [pretraining] batcher: the sizes of truncated back-propagation.
 
     n_streams (int): Articles that are read side by side.
-    length (int): Tokens until the gradient is taken, and no longer followed.
+    length (int): Tokens that the gradient goes back through.
     """
     return Cutter(n_streams, length)
 

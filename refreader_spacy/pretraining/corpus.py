@@ -1,4 +1,4 @@
-"""A text as numbers on disk: tokenised once, then read in place.
+"""A tokenised text on disk, memory-mapped.
 
 Shapes: N tokens, A articles, W different words.
 """
@@ -27,12 +27,12 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Corpus:
-    """Articles laid end to end, some of them kept to measure with.
+    """Articles laid end to end, some of them held out.
 
     words (list[str]): Every word of the text once (W).
     tokens (NDArray): Which word each token is (N,); the file itself, not a copy.
     starts (Index): Where each article begins, and where the last one ends (A + 1,).
-    n_held_out (int): So many articles are not to be learned from.
+    n_held_out (int): The number of articles that are not trained on.
     """
 
     words: list[str]
@@ -42,7 +42,7 @@ class Corpus:
 
     @property
     def is_held_out(self) -> NDArray[np.bool_]:
-        """Whether each article is one to measure with (A,): spread over the text."""
+        """Whether each article is held out (A,); these are spread over the text."""
         n_articles = len(self.starts) - 1
         step = n_articles // max(self.n_held_out, 1)
         chosen = np.zeros(n_articles, dtype=bool)
@@ -51,32 +51,32 @@ class Corpus:
 
     @property
     def learned_from(self) -> Index:
-        """The numbers of the articles to learn from."""
+        """The numbers of the articles to train on."""
         return np.flatnonzero(~self.is_held_out)
 
     @property
     def held_out(self) -> Index:
-        """The numbers of the others."""
+        """The numbers of the held-out articles."""
         return np.flatnonzero(self.is_held_out)
 
     def counts(self) -> Index:
-        """How often each word comes in the articles to learn from (W,)."""
+        """The frequency of each word in the articles to train on (W,)."""
         learned = np.repeat(~self.is_held_out, np.diff(self.starts))  # (N,)
         return np.bincount(self.tokens[learned], minlength=len(self.words))
 
 
 @dataclass(frozen=True)
 class PlainText:
-    """Where a text is, and where its numbers are kept."""
+    """A text, and the cache of its tokens."""
 
     path: Path
     cache: Path
     held_out: int
 
     def __call__(self, nlp: Language) -> Corpus:
-        """The text, tokenised unless that has been done before.
+        """The tokenised text, from the cache if it is there.
 
-        nlp (Language): Its tokenizer is used, and its vocab gets to know all words.
+        nlp (Language): Its tokenizer is used, and all words are added to its vocab.
         """
         meta = self._meta(nlp)
         made = self.cache / "meta.json"
@@ -98,7 +98,7 @@ class PlainText:
         return Corpus(words, tokens, starts, self.held_out)
 
     def _meta(self, nlp: Language) -> dict[str, str | int]:
-        """What the numbers depend on."""
+        """What the cache depends on."""
         if not self.path.is_file():
             raise ValueError(Errors.R321.format(path=self.path))
         tokenizer = nlp.tokenizer.to_bytes(exclude=["vocab"])  # type: ignore[union-attr]

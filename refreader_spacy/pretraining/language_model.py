@@ -1,4 +1,4 @@
-"""The reader as a language model: word vectors, the reader, and what comes next.
+"""The reader as a language model: word vectors, the reader, and an output layer.
 
 The word at t is predicted from the hidden state after t - 1, an article's first word
 from the state before it: every word counts once, however the text is cut.
@@ -33,11 +33,11 @@ SHRINK = 2.0  # each group of words is predicted with half as many numbers
 ReaderModel = Model[list[Doc], list[Reading]]
 
 
-class Told(NamedTuple):
-    """What a language model says of N packed tokens."""
+class Prediction(NamedTuple):
+    """A language model's output for N packed tokens."""
 
-    log_probability: Tensor  # (N,), before each word came
-    written: Tensor  # (N,), how much of it went into the memory
+    log_probability: Tensor  # (N,), of each word given those before it
+    written: Tensor  # (N,), sum of its gates
 
 
 class LanguageModel(nn.Module):
@@ -46,8 +46,8 @@ class LanguageModel(nn.Module):
     def __init__(
         self, table: Tensor, reader: Reader, output: nn.AdaptiveLogSoftmaxWithLoss
     ) -> None:
-        """table (Tensor): Word vectors; row 0, of unknown words, is not trained. As
-        with the reader, what is learned is learned in place.
+        """table (Tensor): Word vectors; row 0, of unknown words, is not trained. It is
+        trained in place, as is the reader.
         """
         super().__init__()
         self.embed = nn.Embedding.from_pretrained(
@@ -63,8 +63,8 @@ class LanguageModel(nn.Module):
         sizes: list[int],
         state: State,
         temperature: float = 1.0,
-    ) -> tuple[Told, State]:
-        """Read on, and say how likely each word was before it came.
+    ) -> tuple[Prediction, State]:
+        """The log probability of each word given those before it, and the new state.
 
         rows, classes (Tensor): Of packed tokens (N,).
         sizes (list[int]): How many articles have a first token, a second one, ...
@@ -76,8 +76,8 @@ class LanguageModel(nn.Module):
         longer = zip(earlier, sizes[1:], strict=True)
         before = [state.hidden, *(hidden[:size] for hidden, size in longer)]
         written = (packed.update + packed.overwrite).sum(dim=-1)
-        told = Told(self.output(torch.cat(before), classes).output, written)
-        return told, packed.state
+        prediction = Prediction(self.output(torch.cat(before), classes).output, written)
+        return prediction, packed.state
 
 
 def output_layer(
@@ -91,7 +91,7 @@ def output_layer(
 
 
 class Streams:
-    """Goes through a text block by block; what a stream knows stays with it."""
+    """Reads a text block by block, with a state for each stream."""
 
     def __init__(
         self,
@@ -109,8 +109,8 @@ class Streams:
         self.rows, self.classes, self.tokens = rows, classes, tokens
         self.state = detached(model.reader.start(n_streams))
 
-    def read(self, block: Block, temperature: float = 1.0) -> Told:
-        """What there is to say of the block's words, in packed order."""
+    def read(self, block: Block, temperature: float = 1.0) -> Prediction:
+        """The predictions for a block's words, in packed order."""
         places, sizes = block.packed()
         words = self.tokens[places]
         streams = torch.from_numpy(block.streams)
@@ -120,8 +120,8 @@ class Streams:
             torch.where(fresh.view(-1, *[1] * (new.ndim - 1)), new, old[streams])
             for new, old in zip(start, flat(self.state), strict=True)
         ]
-        told: Told
-        told, after = self.model(
+        prediction: Prediction
+        prediction, after = self.model(
             torch.from_numpy(self.rows[words]),
             torch.from_numpy(self.classes[words]),
             sizes,
@@ -134,7 +134,7 @@ class Streams:
                 for old, new in zip(flat(self.state), flat(after), strict=True)
             ]
         )
-        return told
+        return prediction
 
 
 def flat(state: State) -> list[Tensor]:
@@ -153,7 +153,7 @@ def detached(state: State) -> State:
 def write_output(
     model: ReaderModel, vocabulary: Vocabulary, output: nn.AdaptiveLogSoftmaxWithLoss
 ) -> None:
-    """Keep an output layer with the model, at half precision, to be saved with it."""
+    """Store an output layer in the model's attrs, at half precision."""
     tensors = {k: v.half().numpy() for k, v in output.state_dict().items()}
     model.attrs[OUTPUT] = srsly.msgpack_dumps(
         {"keys": vocabulary.keys, "cutoffs": output.cutoffs[:-1], "tensors": tensors}
@@ -163,7 +163,7 @@ def write_output(
 def read_language_model(
     model: ReaderModel, name: str
 ) -> tuple[LanguageModel, Vocabulary]:
-    """The language model that a reader is, if it has kept its output layer."""
+    """The language model of a reader, if it has an output layer."""
     kept = model.attrs.get(OUTPUT)
     if not kept:
         raise ValueError(Errors.R330.format(name=name))

@@ -1,7 +1,7 @@
-"""A run of pretraining: one step after the other, and all that going on needs.
+"""A run of pretraining: its steps, measures and checkpoints.
 
-What a step does depends on its number and on what the run holds, and on nothing else,
-so a run that is killed and goes on from its checkpoint is the run that was not.
+A step depends only on its number and on the checkpointed state, so a run that is
+resumed gives the same results as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class NextWord:
     writing_cost: float
 
     def __call__(self, vocab: Any, model: Any) -> NoReturn:
-        """What `spacy pretrain` calls, which knows nothing of streams."""
+        """Called by `spacy pretrain`, which can't carry state between blocks."""
         raise ValueError(Errors.R331)
 
 
@@ -81,8 +81,8 @@ def create_next_word_v1(
     half_life (float): Passes until it has halved; it halves in steps.
     eval_frequency (int): Blocks between two measures of held-out perplexity.
     patience (int): Stop after so many measures that are no better; 0 never stops.
-    writing_cost (float): What it costs to put a word into the memory, in nats. Without,
-        every word is put there, and no cell holds an entity.
+    writing_cost (float): Penalty on writing a word to the memory, in nats. At 0, every
+        word is written, and no cell holds an entity.
     """
     return NextWord(
         n_words,
@@ -96,23 +96,23 @@ def create_next_word_v1(
 
 
 class Report(NamedTuple):
-    """What there is to say after a step."""
+    """Progress after a step."""
 
-    step: int  # how many were taken
-    n_words: int  # that were read
+    step: int  # number of the step
+    n_words: int  # read so far
     train_perplexity: float  # since the last measure
     perplexity: float | None  # of held-out articles, if just measured
     is_best: bool
 
 
 class Run:
-    """All that pretraining holds."""
+    """The state of pretraining."""
 
     def __init__(self, config: Config, output: Path) -> None:
         """config (Config): Of `spacy train`, with a [pretraining] section."""
         if not config.get("pretraining"):
             raise ValueError(Errors.R325)
-        # This is what makes the weights that training starts from
+        # Its weights are what training starts from
         config["initialize"] |= {"init_tok2vec": None, "after_init": None}
         nlp = load_model_from_config(config, auto_fill=True)
         filled = nlp.config.interpolate()
@@ -125,7 +125,7 @@ class Run:
         self.seed: int = filled["training"]["seed"] or 0
         fix_random_seed(self.seed)
         self.output = output
-        self.settings = _what_matters(filled)
+        self.settings = _relevant_sections(filled)
         self.objective, self.cutter = ours[:2]
         self.save_every: int = settings["n_save_every"] or 0
         self.n_passes: int = settings["max_epochs"]
@@ -137,7 +137,7 @@ class Run:
         names = [layer.name for layer in self.model.layers] or [self.model.name]
         if names[0] != "word_vectors":
             raise ValueError(Errors.R326.format(found=names[0]))
-        # Another pipeline gets to know all words of the text, and is not kept
+        # A second pipeline, so that the saved vocab doesn't get all words of the text
         scratch = load_model_from_config(config, auto_fill=True)
         self.corpus: Corpus = text(scratch)
         self.vocabulary, rows, classes = self._vocabulary(scratch.vocab)
@@ -171,9 +171,9 @@ class Run:
         return LanguageModel(torch.from_numpy(table), reader, output)
 
     def _plan(self, optimizer: Optimizer) -> None:
-        """What is read in which order, and how much is learned of it.
+        """The order of reading, learning rates and optimizers.
 
-        The optimizer's settings are Thinc's, but torch's own work on torch's tensors.
+        The settings are those of Thinc's optimizer, but torch's optimizers are used.
         """
         starts, articles = self.corpus.starts, self.corpus.learned_from
         self.articles = passes(articles, self.n_passes, self.seed)
@@ -210,14 +210,14 @@ class Run:
 
     @property
     def is_over(self) -> bool:
-        """Whether the text is read, or nothing more is gained from it."""
+        """Whether all passes are done, or patience is exhausted."""
         measured = [entry["perplexity"] for entry in self.log]
         since = len(measured) - 1 - measured.index(self.best) if measured else 0
         stopped = 0 < self.objective.patience <= since
         return stopped or self.step == self.n_steps
 
     def __iter__(self) -> Iterator[Report]:
-        """Learn until it is over; after a step's report, its work is safe if due."""
+        """Train until the end; checkpoints are written before the step's report."""
         blocks = self.cutter(self.corpus.starts, self.articles)
         for block in islice(blocks, self.step, None):
             if self.is_over:
@@ -240,10 +240,10 @@ class Run:
         """One step."""
         cooled = self.n_words // self.words_in_pass // self.objective.half_life
         self.language_model.train()
-        told = self.streams.read(block, self.objective.temperature * 0.5**cooled)
-        lost, n_words = -told.log_probability.sum(), len(told.written)
-        cost = self.objective.writing_cost * told.written.sum()
-        # Blocks of few words, at the end of the text, are not worth a whole step
+        prediction = self.streams.read(block, self.objective.temperature * 0.5**cooled)
+        lost, n_words = -prediction.log_probability.sum(), len(prediction.written)
+        cost = self.objective.writing_cost * prediction.written.sum()
+        # A fixed divisor: blocks of few words, at the end of the text, count less
         loss = (lost + cost) / (self.cutter.n_streams * self.cutter.length)
         for optimizer in self.optimizers:
             optimizer.zero_grad()
@@ -293,8 +293,8 @@ class Run:
             self.nlp.to_disk(draft)
 
     def save(self) -> None:
-        """Keep all that going on needs in one file, which is whole at any moment."""
-        held = {
+        """Write a checkpoint to one file, atomically."""
+        checkpoint = {
             "settings": self.settings,
             "step": self.step,
             "n_words": self.n_words,
@@ -307,28 +307,30 @@ class Run:
             "random": torch.get_rng_state(),
         }
         with atomic_write(self.output / CHECKPOINT) as draft:
-            torch.save(held, draft)
+            torch.save(checkpoint, draft)
 
     def load(self) -> None:
-        """Go on where the run in the output folder was when it last saved."""
-        for name in (CHECKPOINT, BEST, LOG):  # what a killed write has left
+        """Restore the checkpoint in the output folder."""
+        for name in (CHECKPOINT, BEST, LOG):  # left by interrupted writes
             for stale in self.output.glob(f".{name}-*"):
                 shutil.rmtree(stale)
-        held = torch.load(self.output / CHECKPOINT, weights_only=True)
+        checkpoint = torch.load(self.output / CHECKPOINT, weights_only=True)
         for name, now in self.settings.items():
-            if held["settings"].get(name) != now:
+            if checkpoint["settings"].get(name) != now:
                 raise ValueError(Errors.R328.format(path=self.output, section=name))
-        self.step, self.n_words = held["step"], held["n_words"]
-        self.loss, self.n_lost = held["loss"], held["n_lost"]
-        self.log = held["log"]
-        self.language_model.load_state_dict(held["model"])
-        for optimizer, state in zip(self.optimizers, held["optimizers"], strict=True):
+        self.step, self.n_words = checkpoint["step"], checkpoint["n_words"]
+        self.loss, self.n_lost = checkpoint["loss"], checkpoint["n_lost"]
+        self.log = checkpoint["log"]
+        self.language_model.load_state_dict(checkpoint["model"])
+        for optimizer, state in zip(
+            self.optimizers, checkpoint["optimizers"], strict=True
+        ):
             optimizer.load_state_dict(state)
-        self.streams.state = unflat(held["streams"])
-        torch.set_rng_state(held["random"])
+        self.streams.state = unflat(checkpoint["streams"])
+        torch.set_rng_state(checkpoint["random"])
 
 
-def _what_matters(config: Config) -> dict[str, str]:
+def _relevant_sections(config: Config) -> dict[str, str]:
     """The sections of a config that a run depends on."""
     corpus = config["pretraining"]["corpus"]
     name = config["pretraining"]["component"]

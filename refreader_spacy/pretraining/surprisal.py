@@ -1,4 +1,4 @@
-"""How unexpected each word was to the reader, in bits, before it came.
+"""The surprisal of each word, in bits.
 
 Shapes: T tokens.
 """
@@ -24,16 +24,16 @@ from refreader_spacy.pretraining.vocabulary import UNKNOWN
 from refreader_spacy.protocol import Array
 from refreader_spacy.reader.encoders import word_rows
 
-SIDE_BY_SIDE = Cutter(n_streams=64, length=256)  # so memory doesn't grow with length
+SIDE_BY_SIDE = Cutter(n_streams=64, length=256)  # bounds the memory
 
 
 @torch.no_grad()
 def surprisals(
     model: ReaderModel, articles: Sequence[Sequence[Doc]], name: str = "refreader"
 ) -> tuple[list[Array], int]:
-    """The bits of each token of each article, which may be in several Docs.
+    """The surprisal of each token of each article, which may be in several Docs.
 
-    A word outside the vocabulary is as unexpected as any such word.
+    All words outside the vocabulary count as one word.
 
     name (str): Of the component, for errors.
     RETURNS: Bits (T,) for each article, and how many words were not in the vocabulary.
@@ -57,7 +57,7 @@ def surprisals(
 
 
 def write_surprisals(model: ReaderModel, docs: Sequence[Doc], name: str) -> None:
-    """Keep each Doc's bits on it, as it keeps its clusters."""
+    """Store each Doc's surprisals on it, in the attrs of a span group."""
     for doc, bits in zip(
         docs, surprisals(model, [[doc] for doc in docs], name)[0], strict=True
     ):

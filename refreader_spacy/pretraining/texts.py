@@ -1,4 +1,4 @@
-"""Plain text from files: articles, each of which is read with a memory of its own."""
+"""Plain text from files: articles, each read from a fresh memory."""
 
 from __future__ import annotations
 

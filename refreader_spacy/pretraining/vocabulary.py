@@ -1,7 +1,7 @@
-"""Which words are learned, and what becomes of the others.
+"""The vocabulary of the language model.
 
-A word of the vocabulary has a vector and a class of its own. Any other has the vector
-that it shares with words like it, or that of its shape, and they are one class.
+A word of the vocabulary has its own vector and class. Any other shares a vector with
+similar words or with words of its shape, and all others are one class.
 
 Shapes: W words, T tokens.
 """
@@ -47,7 +47,7 @@ def learn_vocabulary(
     counts: NDArray[np.int64],
     n_words: int,
 ) -> Vocabulary:
-    """Choose the words that are frequent, and give the encoder what it needs for all.
+    """Choose the most frequent words, and add rows for them to the encoder's table.
 
     words (list[str]): All words of a text, once each (W).
     counts (NDArray): How often each comes (W,).

@@ -1,7 +1,7 @@
-"""A transformer under the reader: what spaCy's registry finds, and nothing heavy.
+"""Architectures for a transformer below the reader.
 
-Everything else in this room needs the extra `transformers`, and is imported when a
-config asks for it.
+The other modules of this package need the extra `transformers`, and are imported only
+when a config uses these architectures.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ def build_transformer_v1(
     """Some hidden layers of a transformer, for spacy-transformers' `transformer` pipe.
 
     Each token gets the mean of its word pieces, for each layer at unit deviation. The
-    layers above the highest one that is asked for are not even loaded.
+    layers above the highest one that is used are not loaded.
 
     name (str): Of a model on the Hugging Face hub, or a folder that holds one.
     layers (list[int]): Which hidden layers, counted from 1; 0 is the embeddings.
     window (int): Word pieces that are read together.
     stride (int): Word pieces from the start of a window to that of the next.
-    lookahead (bool): May a token's vector depend on what follows? False is for causal
-        models such as GPT-2, and makes sure of it.
+    lookahead (bool): Whether a token's vector may depend on what follows. False is for
+        causal models such as GPT-2, and is checked.
     trained_layers (int): How many layers are trained, from the highest down; 0 freezes
         the transformer, and all of them train the embeddings as well.
     learn_rate_factor (float): The transformer's learning rate, relative to the
         optimizer's.
     save_weights (bool): Save the transformer with the pipeline; otherwise the saved
-        pipeline only knows its name, and loads it from there.
+        pipeline has only its name, and loads it by that.
     mixed_precision (bool): Multiply in bfloat16 where the machine has it, as newer GPUs
         and CPUs do, which is quicker there. The weights are float32 either way.
     """
@@ -67,7 +67,7 @@ def build_transformer_v1(
 def build_transformer_layers_v1(
     width: int, dropout: float = 0.5, lookahead: bool = True, upstream: str = "*"
 ) -> Model[list[Doc], list[Floats2d]]:
-    """The layers that a `refreader-spacy.Transformer.v1` gives, projected for a reader.
+    """The layers of a `refreader-spacy.Transformer.v1`, projected for a reader.
 
     width (int): Of the vectors that come out.
     dropout (float): On the layers; one mask serves all tokens of a Doc.

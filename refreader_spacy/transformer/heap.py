@@ -1,4 +1,4 @@
-"""Memory that nobody uses goes back to the system."""
+"""Returning unused heap memory to the operating system."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import ctypes
 import sys
 
 
-def give_back() -> None:
-    """Let go of what lies unused between blocks in use, where the C library can.
+def trim_heap() -> None:
+    """Return free heap memory to the operating system, where the C library can.
 
-    Batches of many shapes leave more of it with every update: several gigabytes in a
-    hundred of them.
+    Batches of many shapes fragment the heap: several gigabytes in a hundred updates.
     """
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none

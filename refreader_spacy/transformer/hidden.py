@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, layer_norm
 
-BFLOAT16 = "avx512_bf16", "amx_bf16"  # what processors have for it
+BFLOAT16 = "avx512_bf16", "amx_bf16"  # CPU features that multiply it
 EPS = 1e-12  # only a token without pieces has so little variance
 
 
@@ -54,9 +54,11 @@ class HiddenLayers(nn.Module):
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Does a device multiply numbers of that kind, rather than imitate it?"""
+    """Whether a device multiplies bfloat16 natively, not by emulation."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    tell: Any = getattr(torch.cpu, "get_capabilities", dict)  # older versions can't
-    can = tell()
-    return device.type == "cpu" and any(can.get(kind) for kind in BFLOAT16)
+    capabilities: Any = getattr(
+        torch.cpu, "get_capabilities", dict
+    )  # not in older torch
+    found = capabilities()
+    return device.type == "cpu" and any(found.get(kind) for kind in BFLOAT16)

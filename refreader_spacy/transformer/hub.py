@@ -1,4 +1,4 @@
-"""A transformer from the Hugging Face hub or a folder, as far up as it is needed."""
+"""A transformer from the Hugging Face hub or a folder, up to the highest used layer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from refreader_spacy.errors import Errors
 
 
 class Loaded(NamedTuple):
-    """A transformer and all that is known about its word pieces."""
+    """A transformer, its tokenizer and its special word pieces."""
 
     tokenizer: Any
     transformer: Any
@@ -66,7 +66,7 @@ class Hub:
         return self._from(self.name, weights=None)
 
     def to_bytes(self, loaded: Loaded) -> bytes:
-        """Everything that is needed to do without the hub."""
+        """Tokenizer, config and weights, to load without the hub."""
         with TemporaryDirectory() as folder:
             loaded.tokenizer.save_pretrained(folder)
             loaded.transformer.config.save_pretrained(folder)
@@ -85,13 +85,13 @@ class Hub:
             return self._from(folder, tensors_from_bytes(saved["weights"]))
 
     def fingerprint(self, loaded: Loaded) -> str:
-        """The same for the same weights, word pieces, layers and windows only.
+        """A hash of all that vectors depend on: weights, word pieces, layers, windows.
 
-        If the code ever gives other vectors for these, it should say so here.
+        If the code ever computes other vectors from these, change the hash too.
         """
         digest = hashlib.blake2b(digest_size=16)
         how = {k: v for k, v in asdict(self).items() if k not in NOT_IN_FINGERPRINT}
-        if not self.mixed_precision:  # as it was before there was any
+        if not self.mixed_precision:  # so that older fingerprints stay valid
             del how["mixed_precision"]
         digest.update(repr(sorted(how.items())).encode())
         digest.update(loaded.tokenizer.backend_tokenizer.to_str().encode())
@@ -101,13 +101,13 @@ class Hub:
         return digest.hexdigest()
 
     def _from(self, source: str, weights: dict[str, torch.Tensor] | None) -> Loaded:
-        with self._complaints(), _quiet():
+        with self._loading_errors(), _no_warnings():
             config = AutoConfig.from_pretrained(source)
             tokenizer = AutoTokenizer.from_pretrained(source)
         self._check(config, tokenizer)
         config.num_hidden_layers = self.n_layers
         config.use_cache = False  # of keys and values, for generating text
-        with self._complaints(), _quiet():
+        with self._loading_errors(), _no_warnings():
             if weights is None:
                 transformer = AutoModel.from_pretrained(source, config=config)
             else:
@@ -144,7 +144,7 @@ class Hub:
             )
 
     def _freeze(self, transformer: Any) -> None:
-        """All but the layers that are trained; where all are, the embeddings too."""
+        """Freeze all but the trained layers, or nothing if all layers are trained."""
         if self.trained_layers == self.n_layers:
             return
         transformer.requires_grad_(False)
@@ -157,7 +157,7 @@ class Hub:
             layer.requires_grad_(True)
 
     @contextmanager
-    def _complaints(self) -> Iterator[None]:
+    def _loading_errors(self) -> Iterator[None]:
         try:
             yield
         except (OSError, ValueError) as error:
@@ -172,7 +172,7 @@ NOT_IN_FINGERPRINT = {"name", "trained_layers", "save_weights"}
 
 
 def _special_pieces(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """What the tokenizer puts before and after a text."""
+    """The pieces that the tokenizer adds before and after a text."""
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
     full = tokenizer("a")["input_ids"]
     start = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
@@ -181,14 +181,14 @@ def _special_pieces(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 @torch.no_grad()
 def _looks_ahead(transformer: Any) -> bool:
-    """Does another last piece change what comes before it?"""
+    """Whether another last piece changes the vectors before it."""
     texts = torch.tensor([[0, 1, 2, 3], [0, 1, 2, 4]])
     states = transformer(input_ids=texts, output_hidden_states=True).hidden_states
     return any(not torch.allclose(s[0, :3], s[1, :3], atol=1e-5) for s in states)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _no_warnings() -> Iterator[None]:
     """No warnings about layers that were left out on purpose."""
     level = logging.get_verbosity()
     logging.set_verbosity_error()

@@ -1,4 +1,4 @@
-"""The reader's end: hears what the transformer said of each Doc, and projects it.
+"""The reader's encoder: the transformer's vectors of each Doc, projected.
 
 Shapes: N tokens of all Docs, X width of all layers, W width for the reader.
 """
@@ -41,12 +41,12 @@ def transformer_layers(
 
 
 class Listener(TransformerListener):
-    """What the `transformer` pipe before us talks to."""
+    """The listener that the `transformer` pipe sends its output to."""
 
-    samples: list[Doc] | None = None  # the Docs to begin with, on which it hasn't run
+    samples: list[Doc] | None = None  # of initialization, not read by the transformer
 
-    def hear(self, docs: list[Doc], is_train: bool) -> list[TokenData]:
-        """What was said of each Doc: in an update just now, else on the Doc."""
+    def outputs_of(self, docs: list[Doc], is_train: bool) -> list[TokenData]:
+        """The transformer's output: in an update the last batch, else from the Docs."""
         if is_train and self._batch_id is not None:
             self.verify_inputs(docs)
             return cast(list[TokenData], self._outputs)
@@ -80,8 +80,8 @@ def _forward(
 ) -> tuple[Vectors, Callable[[Vectors], list[Doc]]]:
     listener = cast(Listener, model.layers[0])
     xp: Any = model.ops.xp
-    heard = listener.hear(docs, is_train)
-    vectors = [_vectors(model, data) for data in heard]
+    data_of_docs = listener.outputs_of(docs, is_train)
+    vectors = [_vectors(model, data) for data in data_of_docs]
     masks = [_mask(model) for _ in docs] if is_train else []
     weights: Any = model.get_param("W")
     stops = np.cumsum([len(doc) for doc in docs])[:-1]
@@ -97,12 +97,12 @@ def _forward(
         d_outputs = xp.concatenate(d_vectors)
         model.inc_grad("W", d_outputs.T @ inputs)
         model.inc_grad("b", d_outputs.sum(axis=0))
-        if all(getattr(data, "frozen", True) for data in heard):
+        if all(getattr(data, "frozen", True) for data in data_of_docs):
             listener.receive(None, None, None)  # done with this batch
         else:
             parts = xp.split(d_outputs @ weights, stops)
-            d_heard = [part * m for part, m in zip(parts, masks, strict=True)]
-            listener.backprop_and_clear([token_data(d, False) for d in d_heard])
+            d_data = [part * m for part, m in zip(parts, masks, strict=True)]
+            listener.backprop_and_clear([token_data(d, False) for d in d_data])
         return []
 
     return list(xp.split(outputs, stops)), backprop
@@ -110,7 +110,7 @@ def _forward(
 
 def _vectors(model: Encoder, data: TokenData) -> Any:
     vectors = data.model_output.get("last_hidden_state")
-    if vectors is None:  # as spacy-transformers says of nothing but empty Docs
+    if vectors is None:  # spacy-transformers does so for batches of empty Docs only
         return model.ops.alloc2f(0, model.get_dim("nI"))
     if vectors.ndim != 2 or vectors.shape[1] != model.get_dim("nI"):
         raise ValueError(
@@ -120,7 +120,7 @@ def _vectors(model: Encoder, data: TokenData) -> Any:
 
 
 def _mask(model: Encoder) -> Any:
-    """Which of the X numbers of a Doc's tokens are kept, and by how much they grow."""
+    """A dropout mask that all tokens of a Doc share (X,)."""
     rate = model.attrs["dropout"]
     kept = model.ops.xp.random.uniform(size=model.get_dim("nI")) >= rate
     return model.ops.asarray1f(kept / (1 - rate))

@@ -34,7 +34,7 @@ class Window(NamedTuple):
 
 
 def pieces_of_text(tokenizer: Any, docs: Sequence[Doc]) -> Iterator[Pieces]:
-    """Cut texts as the model is used to; a piece may touch several tokens."""
+    """Tokenize whole texts, as in pretraining; a piece may overlap several tokens."""
     if not docs:
         return
     cut = tokenizer(
@@ -54,10 +54,10 @@ def pieces_of_text(tokenizer: Any, docs: Sequence[Doc]) -> Iterator[Pieces]:
 
 
 def pieces_of_tokens(tokenizer: Any, docs: Sequence[Doc]) -> Iterator[Pieces]:
-    """Cut each token by itself, so that its pieces don't depend on what follows.
+    """Tokenize each token by itself, so that its pieces don't depend on what follows.
 
-    In the text, 'left."' may be one piece for two tokens, and another one as long as
-    the quotation mark hasn't come. The space before a token is a part of it.
+    In a whole text, 'left."' may have one piece for two tokens, which differs from that
+    of 'left.'. The space before a token belongs to it.
     """
     for doc in docs:
         spaces = ["", *(token.whitespace_ for token in doc)]
@@ -74,9 +74,9 @@ def windows(
 ) -> Iterator[Window]:
     """Overlapping stretches of a Doc; each token gets its vector from one of them.
 
-    Where two overlap, the first half is taken from the earlier window, as there is
-    enough context on both sides. Without lookahead all of it is: then a token's window
-    is the same however the text goes on.
+    Where two overlap, the first half is taken from the earlier window, so that there is
+    context on both sides. Without lookahead all of it is: then a token's window doesn't
+    depend on the text after it.
     """
     ids, first, stop = pieces
     margin = (size - stride) // 2 if lookahead else 0

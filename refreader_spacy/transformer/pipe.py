@@ -1,4 +1,4 @@
-"""Where spacy-transformers' pipe meets our transformer: Docs in, a vector a token out.
+"""The model for spacy-transformers' pipe: Docs in, one vector per token out.
 
 Shapes: N tokens of all Docs, T tokens of one, X width of a token's vector.
 """
@@ -25,7 +25,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from refreader_spacy.errors import Errors
 from refreader_spacy.protocol import Array
 from refreader_spacy.transformer.batches import batches
-from refreader_spacy.transformer.heap import give_back
+from refreader_spacy.transformer.heap import trim_heap
 from refreader_spacy.transformer.hub import Hub, Loaded
 from refreader_spacy.transformer.shim import TransformerShim
 from refreader_spacy.transformer.store import Store, rounded
@@ -35,16 +35,16 @@ TransformerModel = Model[list[Doc], FullTransformerBatch]
 
 @dataclass
 class TokenData(TransformerData):
-    """What the pipe leaves on a Doc: a vector a token, where others have one a piece.
+    """What the pipe stores on a Doc: one vector per token, not per word piece.
 
-    frozen (bool): Nobody is interested in a gradient.
+    frozen (bool): No gradient is needed.
     """
 
     frozen: bool = True
 
 
 def transformer_model(hub: Hub, learn_rate_factor: float) -> TransformerModel:
-    """A model for the pipe; `initialize` or loading it brings the transformer."""
+    """A model for the pipe; `initialize` or `from_bytes` loads the transformer."""
     return Model(
         "transformer",
         _forward,
@@ -55,7 +55,7 @@ def transformer_model(hub: Hub, learn_rate_factor: float) -> TransformerModel:
 
 
 def use_store(model: TransformerModel, folder: Path) -> Store:
-    """From now on, keep in a folder what the frozen transformer gives, and reuse it."""
+    """Store the frozen transformer's vectors in a folder, and reuse them."""
     shim = _shim(model)
     if shim.hub.trained_layers:
         raise ValueError(Errors.R310.format(found=shim.hub.trained_layers))
@@ -64,7 +64,7 @@ def use_store(model: TransformerModel, folder: Path) -> Store:
 
 
 def token_data(vectors: Any, frozen: bool) -> TokenData:
-    """Vectors (T, X) in the form in which spacy-transformers passes them around."""
+    """Vectors (T, X) as spacy-transformers' data class."""
     each = np.arange(len(vectors), dtype="i")
     return TokenData(
         wordpieces=WordpieceBatch.empty(),
@@ -83,7 +83,7 @@ def _init(
 ) -> TransformerModel:
     shim = _shim(model)
     if shim.loaded is None:
-        shim.take(shim.hub.load())
+        shim.attach(shim.hub.load())
         model.set_dim("nO", shim._model.width)
     return model
 
@@ -98,8 +98,8 @@ def _forward(
         backprop = None
     else:
         vectors, backprop = _read(shim, docs, is_train)
-        if not is_train:  # between updates, all that those needed lies idle
-            give_back()
+        if not is_train:  # memory of the last update is free now
+            trim_heap()
     result = FullTransformerBatch.empty(len(docs))
     to_device = cast(Callable[[Any], Any], model.ops.asarray2f)
     result.cached_doc_data = [token_data(to_device(v), frozen) for v in vectors]
@@ -114,7 +114,7 @@ def _forward(
 
 
 def _frozen(shim: TransformerShim, docs: Sequence[Doc]) -> list[Array]:
-    """Always as if they came from a Store, even where there is none."""
+    """Rounded as if they came from a Store, even if there is none."""
     store = shim.store
     unread = docs if store is None else store.missing(docs)
     vectors, _ = _read(shim, unread, is_train=False)

@@ -1,4 +1,4 @@
-"""Thinc's seam to a transformer: how it is loaded, saved and taught."""
+"""The Thinc shim of a transformer: loading, saving and updates."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from thinc.api import (
 )
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.transformer.heap import give_back
+from refreader_spacy.transformer.heap import trim_heap
 from refreader_spacy.transformer.hidden import HiddenLayers
 from refreader_spacy.transformer.hub import Hub, Loaded
 from refreader_spacy.transformer.store import Store
 
 
 class TransformerShim(PyTorchShim):
-    """A transformer that is loaded by name, and may learn at a rate of its own."""
+    """A transformer that is loaded by name, with its own learning rate."""
 
     def __init__(self, hub: Hub, learn_rate_factor: float) -> None:
         super().__init__(None)
@@ -31,8 +31,8 @@ class TransformerShim(PyTorchShim):
         self.loaded: Loaded | None = None
         self.fingerprint = ""
 
-    def take(self, loaded: Loaded) -> None:
-        """Become the seam to this transformer."""
+    def attach(self, loaded: Loaded) -> None:
+        """Wrap this transformer."""
         self.loaded = loaded
         hub = self.hub
         self._model = HiddenLayers(loaded.transformer, hub.layers, hub.mixed_precision)
@@ -42,7 +42,7 @@ class TransformerShim(PyTorchShim):
     def finish_update(self, optimizer: Optimizer) -> None:
         """A step of the optimizer, at the transformer's own rate.
 
-        A factor on the gradients instead would change nothing: Adam undoes it.
+        A factor on the gradients would change nothing: Adam normalizes them.
         """
         if not self.hub.trained_layers:
             return
@@ -56,10 +56,10 @@ class TransformerShim(PyTorchShim):
                 )
                 parameter.data = xp2torch(weights, device=parameter.device)
                 parameter.grad = None
-        give_back()
+        trim_heap()
 
     def to_bytes(self) -> bytes:
-        """The transformer itself, or only by which weights it is known."""
+        """The transformer, or only its fingerprint."""
         saved = self.loaded if self.hub.save_weights else None
         message = {
             "fingerprint": self.fingerprint,
@@ -68,12 +68,12 @@ class TransformerShim(PyTorchShim):
         return cast(bytes, srsly.msgpack_dumps(message))
 
     def from_bytes(self, bytes_data: bytes) -> TransformerShim:
-        """The saved transformer, or the one of that name if it is still the same."""
+        """The saved transformer, or the named one if its fingerprint is the same."""
         message = srsly.msgpack_loads(bytes_data)
         if message["transformer"]:
-            self.take(self.hub.from_bytes(message["transformer"]))
+            self.attach(self.hub.from_bytes(message["transformer"]))
         elif message["fingerprint"]:
-            self.take(self.hub.load())
+            self.attach(self.hub.load())
             if self.fingerprint != message["fingerprint"]:
                 raise ValueError(Errors.R311.format(name=self.hub.name))
         return self

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from spacy.cli.evaluate import evaluate
 from spacy.language import Language
 from spacy.tokens import DocBin, SpanGroup
 from spacy.training import Example
@@ -131,3 +132,12 @@ def test_gap_is_scored_as_before(pipeline, gap_file, nlp, tmp_path):
     assert written["row"] == "coref only"
     assert 0 < written["everything_true"] < 1
     assert {"gap_f", "gap_ap", "gap_clusters_f"} <= written["scores"].keys()
+
+
+def test_spacy_evaluate_has_the_same_scores(pipeline, examples, tmp_path):
+    """Its table knows spaCy's own components only; --per-component writes all."""
+    gold = write_docs(tmp_path / "gold.spacy", examples)
+    evaluate(str(pipeline), gold, tmp_path / "all.json", per_component=True)
+    found = json.loads((tmp_path / "all.json").read_text())["refreader"]
+    ours = scores("evaluate", pipeline, gold)
+    assert {name: found[name] for name in ours} == ours

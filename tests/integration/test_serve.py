@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from refreader_spacy.cli import app
 from refreader_spacy.page import server
 from refreader_spacy.page.app import page_app
-from refreader_spacy.page.library import Library
+from refreader_spacy.page.service import ReadingService
 
 
 def run(*arguments: object):
@@ -60,12 +60,12 @@ def test_without_its_libraries_the_page_says_what_to_install(monkeypatch):
 def test_who_leaves_is_read_to_no_more():
     nlp = spacy.blank("en")
     nlp.add_pipe("refreader")
-    library = Library(nlp.get_pipe("refreader"))
+    service = ReadingService(nlp.get_pipe("refreader"))
     told = []
-    read = library.read
-    library.read = lambda *given: (told.append(m.event) or m for m in read(*given))
+    read = service.read
+    service.read = lambda *given: (told.append(m.event) or m for m in read(*given))
     text = b"Ann told Bo that she left him. " * 10_000
-    with server.serving(page_app(library)) as address:
+    with server.serving(page_app(service)) as address:
         with socket.create_connection(
             (urlsplit(address).hostname, urlsplit(address).port)
         ) as visitor:

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import spacy
-from spacy.tokens import DocBin
-from typer.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from invented_documents import clusters, documents
 
-from refreader_spacy.cli import app
-from refreader_spacy.corpora.conll2012 import conll_doc, cut, read_conll
+from refreader_spacy.corpora.conll2012 import conll2012_lines, read_conll2012
+from refreader_spacy.corpora.document import GoldDocument, GoldMention, Turn
 
 ROWS = """#begin document (a); part 000
 a 0 0 Ann - (1)
@@ -27,60 +28,44 @@ a 0 0 Cy - (1)
 """
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "a.v4_gold_conll"
-    path.write_text(ROWS, "utf8")
-    return path
+def read(folder: Path, text: str) -> list[GoldDocument]:
+    path = folder / "file.v4_gold_conll"
+    path.write_text(text, "utf8")
+    return list(read_conll2012(path, "test"))
 
 
-def clusters(doc):
-    return [[str(span) for span in group] for group in doc.spans.values()]
-
-
-def test_parts_become_docs_with_entities_and_sentences(file):
-    nlp = spacy.blank("en")
-    first, second = (conll_doc(nlp, sentences) for sentences in read_conll(file))
-    assert clusters(first) == [
-        ["Ann", "She"],
-        ["the captain of Bob"],
-        ["captain"],
-        ["Bob"],
-    ]
-    assert [sent.text for sent in first.sents] == [
-        "Ann told the captain of Bob",
-        "She left",
-    ]
-    assert clusters(second) == [["Cy"]]
+def test_parts_are_documents_with_entities_and_sentences(tmp_path):
+    first, second = read(tmp_path, ROWS)
+    assert first.words == ["Ann", "told", "the", "captain", "of", "Bob", "She", "left"]
+    assert first.sentence_starts == [0, 6]
+    assert clusters(first) == [[(0, 1), (6, 7)], [(2, 6)], [(3, 4)], [(5, 6)]]
+    assert (first.id, second.id) == ("a", "a_1")
+    assert second.entities == {"1": [GoldMention(0, 1)]}
 
 
 def test_tabs_keep_empty_columns(tmp_path):
-    path = tmp_path / "a.conll"
-    path.write_text("a\t0\t0\tAnn\t_\t(7)\na\t0\t1\tsang\t_\t\n", "utf8")
-    (sentences,) = read_conll(path)
-    assert sentences[0].words == ["Ann", "sang"]
-    assert sentences[0].mentions == [("7", 0, 1)]
+    (document,) = read(tmp_path, "a\t0\t0\tAnn\t_\t(7)\na\t0\t1\tsang\t_\t\n")
+    assert document.id == "file"
+    assert document.words == ["Ann", "sang"]
+    assert document.entities == {"7": [GoldMention(0, 1)]}
 
 
 def test_an_entity_twice_begun_ends_from_within(tmp_path):
-    path = tmp_path / "a.conll"
-    path.write_text("a 0 0 x - (1\na 0 1 y - (1)\na 0 2 z - 1)\n", "utf8")
-    (sentences,) = read_conll(path)
-    assert sorted(sentences[0].mentions) == [("1", 0, 3), ("1", 1, 2)]
+    (document,) = read(tmp_path, "a 0 0 x - (1\na 0 1 y - (1)\na 0 2 z - 1)\n")
+    assert clusters(document) == [[(0, 3), (1, 2)]]
 
 
-def test_long_mentions_are_left_out(file):
-    first, _ = read_conll(file)
-    doc = conll_doc(spacy.blank("en"), first, longest=2)
-    assert ["the captain of Bob"] not in clusters(doc)
-    assert ["captain"] in clusters(doc)
+def test_the_tenth_of_all_columns_is_the_speaker(tmp_path):
+    rows = (
+        "a 0 0 I X * - - - Ann * -\na 0 1 do X * - - - Ann * -\na 0 2 . X * - - - - * -"
+    )
+    (document,) = read(tmp_path, rows)
+    assert document.turns == [Turn(0, 2, "Ann")]
 
 
-@pytest.mark.parametrize(("n_tokens", "expected"), [(1, [6, 2]), (7, [6, 2]), (8, [8])])
-def test_pieces_are_whole_sentences(file, n_tokens, expected):
-    first, _ = read_conll(file)
-    found = [sum(len(s.words) for s in piece) for piece in cut(first, n_tokens)]
-    assert found == expected
+def test_spaces_are_guessed(tmp_path):
+    (document,) = read(tmp_path, "a 0 0 No - -\na 0 1 , - -\na 0 2 no - -\n")
+    assert document.spaces == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -93,46 +78,52 @@ def test_pieces_are_whole_sentences(file, n_tokens, expected):
     ],
 )
 def test_broken_columns_are_a_clear_error(tmp_path, rows, message):
-    path = tmp_path / "a.conll"
-    path.write_text(rows, "utf8")
     with pytest.raises(ValueError, match=message):
-        list(read_conll(path))
+        read(tmp_path, rows)
 
 
-def test_the_command_converts_a_part_of_a_folder(tmp_path):
-    for i in range(10):
-        (tmp_path / f"{i}.conll").write_text(f"a 0 0 w{i} - (1)\n", "utf8")
-    words = {}
-    for part in ("train", "dev", "test", "all"):
-        output = tmp_path / "out.spacy"
-        result = CliRunner().invoke(
-            app, ["convert", str(tmp_path), "-o", str(output), "--part", part]
-        )
-        assert result.exit_code == 0, result.output
-        docs = DocBin().from_disk(output).get_docs(spacy.blank("en").vocab)
-        words[part] = [doc[0].text for doc in docs]
-    assert words["test"] == ["w0"]
-    assert words["dev"] == ["w1"]
-    assert words["train"] == [f"w{i}" for i in range(2, 10)]
-    assert words["all"] == [f"w{i}" for i in range(10)]
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(documents(), min_size=1, max_size=3))
+def test_what_was_written_is_read_again(tmp_path, written):
+    found = read(tmp_path, "".join(f"{line}\n" for line in conll2012_lines(written)))
+    for before, after in zip(written, found, strict=True):
+        assert clusters(after) == clusters(before)
+        same = {"spaces": after.spaces, "entities": after.entities}
+        assert after == replace(before, **same)
 
 
-def test_a_part_of_too_few_files_is_said(file, tmp_path):
-    output = tmp_path / "o.spacy"
-    result = CliRunner().invoke(
-        app, ["convert", str(file), "-o", str(output), "--part", "train"]
-    )
-    assert result.exit_code == 1
-    assert "R358" in result.output
-    assert not output.exists()
+def test_no_white_space_is_inside_a_column(tmp_path):
+    document = GoldDocument("a b", "test", words=["he", " \n", "1 2"])
+    document.add_turn(0, 3, "Ann Lee")
+    (again,) = read(tmp_path, "\n".join(conll2012_lines([document])))
+    assert again.words == ["he", "_", "12"]
+    assert (again.id, again.turns) == ("a_b", [Turn(0, 3, "Ann_Lee")])
 
 
-@pytest.mark.parametrize(
-    ("name", "code"), [("missing", "R357"), (".", "R356")], ids=["missing", "empty"]
+def test_mentions_that_cross_within_an_entity_are_left_out_and_logged(tmp_path, caplog):
+    document = GoldDocument("a", "test", words=["a", "b", "c", "d"])
+    document.add_mention("1", GoldMention(0, 3))
+    document.add_mention("1", GoldMention(1, 4))
+    document.add_mention("2", GoldMention(1, 4))
+    (again,) = read(tmp_path, "\n".join(conll2012_lines([document])))
+    assert clusters(again) == [[(0, 3)], [(1, 4)]]
+    assert "a: 1 mentions cross" in caplog.text
+
+
+@settings(
+    deadline=None,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_nothing_to_convert_is_said(tmp_path, name, code):
-    result = CliRunner().invoke(
-        app, ["convert", str(tmp_path / name), "-o", str(tmp_path / "o.spacy")]
-    )
-    assert result.exit_code == 1
-    assert code in result.output
+@given(st.data())
+def test_damage_is_read_or_said_never_a_bug(tmp_path, data):
+    place = data.draw(st.integers(0, len(ROWS)))
+    end = data.draw(st.integers(place, min(len(ROWS), place + 9)))
+    new = data.draw(st.text(st.sampled_from("\t\n()-_1|# "), max_size=4))
+    said = ""
+    try:
+        read(tmp_path, ROWS[:place] + new + ROWS[end:])
+    except ValueError as error:
+        said = str(error)
+    assert not said or said.startswith("[R35")
+    assert not said or "file.v4_gold_conll, line" in said

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from spacy.language import Language
 
-from refreader_spacy.page import library as library_module
+from refreader_spacy.page import service as service_module
 from refreader_spacy.page.app import STATIC, page_app
-from refreader_spacy.page.library import Library
 from refreader_spacy.page.payload import CellContents
+from refreader_spacy.page.service import ReadingService
 from refreader_spacy.pictures.markup import GLOWS, HUES
 from refreader_spacy.protocol import Reading
 
@@ -32,8 +32,8 @@ def packaged() -> Language:
 
 
 @pytest.fixture
-def library(packaged) -> Library:
-    return Library(packaged.get_pipe("refreader"))
+def service(packaged) -> ReadingService:
+    return ReadingService(packaged.get_pipe("refreader"))
 
 
 class Client:
@@ -59,8 +59,8 @@ class Client:
 
 
 @pytest.fixture
-def client(library) -> Client:
-    return Client(page_app(library, limit=2000))
+def client(service) -> Client:
+    return Client(page_app(service, limit=2000))
 
 
 def events(answer) -> list[tuple[str, dict]]:
@@ -88,14 +88,14 @@ def test_a_text_is_read_as_it_comes(client):
 
 
 @pytest.mark.parametrize("text", [TEXT, HOSTILE, "", " \n", "Bo"])
-def test_tokens_are_the_text_and_each_has_its_cells(client, library, text):
+def test_tokens_are_the_text_and_each_has_its_cells(client, service, text):
     told = events(client.post("/read", content=text.encode()))
     pieces = [data for name, data in told if name == "read"]
     tokens = [token for piece in pieces for token in piece["tokens"]]
     assert "".join(tokens) == text
     for gate in ("update", "overwrite", "salience", "holds"):
         n_values = sum(len(piece[gate]) for piece in pieces)
-        assert n_values == len(tokens) * library.n_cells
+        assert n_values == len(tokens) * service.n_cells
 
 
 def test_cells_tell_what_the_pipe_traces(client, packaged):
@@ -135,9 +135,9 @@ def test_groups_are_the_records_clusters(client):
     assert found["record"]["text"] == TEXT
 
 
-def test_visitors_do_not_disturb_each_other(library, packaged):
+def test_visitors_do_not_disturb_each_other(service, packaged):
     other = TEXT.replace("Ann Lee", "Bo").replace("her", "him")
-    visits = [library.read(TEXT, 0.01), library.read(other, 0.2)]
+    visits = [service.read(TEXT, 0.01), service.read(other, 0.2)]
     last = [[], []]
     for _ in range(50):
         for i, visit in enumerate(visits):
@@ -149,7 +149,7 @@ def test_visitors_do_not_disturb_each_other(library, packaged):
 
 
 def test_the_oldest_reading_is_forgotten(client, monkeypatch):
-    monkeypatch.setattr(library_module, "KEPT", 9)
+    monkeypatch.setattr(service_module, "MAX_STORED", 9)
     names = [
         events(client.post("/read", content=text))[-1][1]["name"]
         for text in ("Ann told her so.", "Bo told him that.")
@@ -177,11 +177,11 @@ def test_what_went_wrong_is_said(client, path, content, status, part):
     assert part in answer.json()["problem"]
 
 
-def test_a_problem_while_reading_is_the_last_event(client, library, monkeypatch):
+def test_a_problem_while_reading_is_the_last_event(client, service, monkeypatch):
     def fails(text):
         raise ValueError("no such word")
 
-    monkeypatch.setattr(library.reader, "tokenizer", fails)
+    monkeypatch.setattr(service.reader, "tokenizer", fails)
     told = events(client.post("/read", content="Ann told her."))
     assert told[-1] == ("problem", {"problem": "no such word"})
 

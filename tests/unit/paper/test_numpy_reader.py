@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from refreader_spacy.paper.documents import Documents
 from refreader_spacy.paper.links import link_probabilities
 from refreader_spacy.paper.reader import Reader
-from refreader_spacy.paper.weights import FAINT, Weights, distinct_rows
+from refreader_spacy.paper.weights import FAINT, NumpyWeights, distinct_rows
 
 WIDTH, HIDDEN = 5, 6
 NUMBERS = st.floats(-3, 3, width=32)
@@ -36,7 +36,7 @@ def make_reader(tolerance=0.0, scale=1.0):
 
 
 def weights_of(reader, tolerance=None):
-    return Weights(
+    return NumpyWeights(
         {name: weight.numpy() for name, weight in reader.state_dict().items()},
         entity_decay=reader.memory.entity_decay,
         word_decay=reader.memory.word_decay,
@@ -120,7 +120,7 @@ def test_reading_goes_on_where_it_stopped(reader, docs, data):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(seed):
-    """Weights with which many tokens write and many hardly do."""
+    """NumpyWeights with which many tokens write and many hardly do."""
     reader = make_reader()
     vectors = np.random.default_rng(seed).normal(size=(80, WIDTH)).astype(np.float32)
     reader.memory.entity.weight.data *= 200

@@ -20,7 +20,7 @@ from refreader_spacy.transformer import (
 pytest.importorskip("spacy_transformers")
 from transformers import AutoModel, AutoTokenizer
 
-from refreader_spacy.transformer.heap import give_back
+from refreader_spacy.transformer.heap import trim_heap
 from refreader_spacy.transformer.pieces import (
     Pieces,
     pieces_of_text,
@@ -529,5 +529,5 @@ def test_memory_between_blocks_in_use_goes_back():
     blocks = [b"x" * 100_000 for _ in range(2_000)]  # zeros might never be touched
     before = used()
     del blocks[::2]
-    give_back()
+    trim_heap()
     assert before - used() > 1_000 * 100 / 2

@@ -1,4 +1,4 @@
-"""`refreader pages`: the articles behind GAP's texts, as text to pretrain on."""
+"""`refreader wikipedia`: the articles behind GAP's texts, as text to pretrain on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUFFIXES = (".txt", ".txt.xz")
 SHOWN = 5  # titles without a page that are named
 
 
-def pages(
+def wikipedia(
     gold: Annotated[
         list[Path],
         typer.Argument(
@@ -59,12 +59,12 @@ def pages(
 ) -> None:
     """Fetch the articles that GAP's texts were taken from, as text to pretrain on.
 
-    Each begins with a line `= Title =`; its paragraphs follow, one a line. The wiki is
-    asked for one thing at a time and given the pauses it asks for, so thousands of
-    articles take an hour or more. What was fetched is kept: after an interruption the
-    same command goes on where it stopped. Delete the cache to fetch all anew.
+    Each article begins with a line `= Title =`; its paragraphs follow, one per line.
+    Requests are sent one at a time, with the pauses that the wiki asks for, so
+    thousands of articles take an hour or more. Answers are cached: after an
+    interruption the same command continues. Delete the cache to fetch all again.
 
-    Example: refreader pages gap-development.tsv --without gap-test.tsv
+    Example: refreader wikipedia gap-development.tsv --without gap-test.tsv
     --contact you@example.org -o pages.txt.xz
     """
     if not output.name.endswith(SUFFIXES):
@@ -92,7 +92,7 @@ def titles(paths: Iterable[Path]) -> list[str]:
 
 
 def write_articles(path: Path, articles: Iterable[Page], *, compressed: bool) -> None:
-    """Write what `training.silver.read_articles` reads."""
+    """Write what `corpora.biographies.read_articles` reads."""
     opened = lzma.open if compressed else open
     with opened(path, "wt", encoding="utf8") as file:
         for page in articles:
@@ -100,7 +100,7 @@ def write_articles(path: Path, articles: Iterable[Page], *, compressed: bool) ->
 
 
 def report(found: Sequence[Page], articles: Collection[Page]) -> str:
-    """How much there is, and what became of the rest."""
+    """Counts of articles written and of titles without text."""
     words = sum(len(text.split()) for page in articles for text in page.paragraphs)
     missing = [page.asked for page in found if page.title is None]
     empty = [page.asked for page in found if page.title and not page.paragraphs]

@@ -1,4 +1,4 @@
-"""`refreader pages`, against a wiki on this machine that has its moods."""
+"""`refreader wikipedia`, against a wiki on this machine that has its moods."""
 
 import json
 import lzma
@@ -153,7 +153,7 @@ def gap_file(name: str, *titles: str) -> str:
 
 
 def run(wiki: Wiki, *arguments: str, output: str = "out.txt") -> Result:
-    command = ["pages", *arguments, "-o", output, "--api", wiki.api]
+    command = ["wikipedia", *arguments, "-o", output, "--api", wiki.api]
     return CliRunner().invoke(app, command)
 
 

@@ -1,4 +1,4 @@
-"""What is read for visitors: a stream each, and the latest readings to group again."""
+"""Reads texts for the page's clients, a stream each, and stores the latest readings."""
 
 from __future__ import annotations
 
@@ -29,20 +29,23 @@ from refreader_spacy.paper.inference import ReaderModel
 from refreader_spacy.protocol import Reading
 from refreader_spacy.streaming.stream import Stream
 
-FIRST, PIECE = 300, 2000  # characters read at a time; at first few, to be seen at once
-KEPT = 1_000_000  # tokens of texts that can be grouped again: more than one text has
+FIRST, PIECE = (
+    300,
+    2000,
+)  # characters of the first piece, shown soon, and the others
+MAX_STORED = 1_000_000  # tokens of all stored texts; more than the longest text has
 
 
 class Message(NamedTuple):
-    """What the page is told while a text is read."""
+    """A server-sent event of a text that is being read."""
 
     event: str
     data: Json
 
 
 @dataclass
-class VisitorsPipe:
-    """The pipe with a visitor's own threshold, which no other visitor notices."""
+class PipeSettings:
+    """The pipe's settings with one client's own threshold."""
 
     name: str
     vocab: Vocab
@@ -52,27 +55,27 @@ class VisitorsPipe:
     lookahead: bool
 
 
-class Kept(NamedTuple):
-    """A text that was read, and what the memory did."""
+class StoredReading(NamedTuple):
+    """A text that was read, and its gates."""
 
     doc: Doc
     reading: Reading
 
 
-class Library:
-    """Reads for several visitors side by side, and keeps what was read last."""
+class ReadingService:
+    """Reads for several clients at the same time; stores the latest readings."""
 
     def __init__(self, reader: RefReader) -> None:
-        reader.stream()  # what can't be streamed is an error before anyone comes
+        reader.stream()  # fails here if the encoder can't be streamed
         self.reader = reader
         (nothing,) = reader.predict([Doc(reader.vocab)])
         self.n_cells = nothing.n_cells
-        self._kept: OrderedDict[str, Kept] = OrderedDict()
-        # A vocab isn't made for threads: visitors take turns, piece by piece
-        self._turn = Lock()
+        self._stored: OrderedDict[str, StoredReading] = OrderedDict()
+        # A Vocab isn't thread-safe: one client's piece is read at a time
+        self._lock = Lock()
 
     def read(self, text: str, threshold: float | None = None) -> Iterator[Message]:
-        """Read a text and tell what happens, piece by piece; at last, what was found.
+        """Read a text: an event for each piece, and a last one with all clusters.
 
         threshold (float | None): A link counts from here; by default, the pipe's own.
         """
@@ -84,28 +87,28 @@ class Library:
         stream.watch = lambda doc, reading: seen.append((doc, reading))
         for piece in [*pieces(text), None]:
             n_sent = len(seen)
-            with self._turn:
+            with self._lock:
                 events = stream.close() if piece is None else stream.feed(piece)
             yield Message("read", text_payload(seen[n_sent:], events, contents))
         name = hashlib.sha256(text.encode()).hexdigest()
-        with self._turn:
-            self._keep(name, seen)
+        with self._lock:
+            self._store(name, seen)
             found = self._found(name, threshold)
         yield Message("found", found)
 
     def regroup(self, name: str, threshold: float) -> Json:
-        """What is found in a text that was read before, at any threshold.
+        """The clusters of a text that was read before, at another threshold.
 
-        name (str): What the reading was called when the text was read.
+        name (str): The name that was sent with the text's last event.
         """
-        with self._turn:
-            if name not in self._kept:
+        with self._lock:
+            if name not in self._stored:
                 raise LookupError(Errors.R264)
             return self._found(name, threshold)
 
     def _found(self, name: str, threshold: float) -> Json:
-        self._kept.move_to_end(name)
-        doc, reading = self._kept[name]
+        self._stored.move_to_end(name)
+        doc, reading = self._stored[name]
         clusters = decode(reading, threshold, token_kinds(doc))
         write_clusters(doc, clusters, keep_singletons=self.reader.keep_singletons)
         return {
@@ -117,7 +120,7 @@ class Library:
 
     def _stream(self, threshold: float) -> Stream:
         reader = self.reader
-        pipe = VisitorsPipe(
+        pipe = PipeSettings(
             name=reader.name,
             vocab=reader.vocab,
             model=reader.model,
@@ -127,8 +130,8 @@ class Library:
         )
         return Stream(pipe, reader.tokenizer)
 
-    def _keep(self, name: str, seen: list[tuple[Doc, Reading]]) -> None:
-        """Join what was read in pieces; the oldest goes if there is too much."""
+    def _store(self, name: str, seen: list[tuple[Doc, Reading]]) -> None:
+        """Join and store what was read in pieces; drop the oldest beyond the limit."""
         tokens = [token for doc, _ in seen for token in doc]
         doc = Doc(
             self.reader.vocab,
@@ -140,14 +143,14 @@ class Library:
             np.concatenate([none, *(getattr(part, gate) for _, part in seen)])
             for gate in ("update", "overwrite", "salience")
         ]
-        self._kept[name] = Kept(doc, Reading(*gates))
-        self._kept.move_to_end(name)
-        while sum(len(kept.doc) for kept in self._kept.values()) > KEPT:
-            self._kept.popitem(last=False)
+        self._stored[name] = StoredReading(doc, Reading(*gates))
+        self._stored.move_to_end(name)
+        while sum(len(kept.doc) for kept in self._stored.values()) > MAX_STORED:
+            self._stored.popitem(last=False)
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The text in parts that are read in one go."""
+    """The text in parts of a size that is read at once."""
     yield text[:FIRST]
     for start in range(FIRST, len(text), PIECE):
         yield text[start : start + PIECE]

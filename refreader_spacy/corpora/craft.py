@@ -1,0 +1,66 @@
+"""Texts with mentions in characters, a line of JSON each, as we have CRAFT."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+
+from refreader_spacy.corpora.document import GoldDocument, GoldMention
+from refreader_spacy.corpora.lines import numbered_lines
+from refreader_spacy.errors import Errors
+
+
+def read_craft(
+    path: Path, nlp: Language, scheme: str = "craft"
+) -> Iterator[GoldDocument]:
+    """The documents, tokenised by the pipeline; a sentencizer in it gives sentences.
+
+    A line break ends one too. Mentions are widened to whole tokens; `n_skipped` counts
+    those of several parts.
+    """
+    for number, line in numbered_lines(path):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            id = str(row.get("id", f"{path.stem}_{number}"))
+            document = _document(nlp, GoldDocument(id, scheme), row)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            found = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                Errors.R410.format(path=path, line=number, found=found)
+            ) from error
+        yield document
+
+
+def _document(
+    nlp: Language, document: GoldDocument, row: dict[str, Any]
+) -> GoldDocument:
+    doc = nlp(row["text"])
+    begins = True  # a paragraph, or a sentence before which white space stands
+    for token in doc:
+        document.add_word(token.text, bool(token.whitespace_))
+        if token.is_space and token.i:
+            begins |= token.is_sent_start or "\n" in token.text
+        elif begins or token.is_sent_start:
+            document.sentence_starts.append(token.i)
+            begins = False
+    document.genre = str(row.get("genre", ""))
+    for number, cluster in enumerate(row["clusters"], start=1):
+        for parts in cluster:
+            edges = [(start, end) for start, end in parts]
+            span = doc.char_span(*edges[0], alignment_mode="expand")
+            if not span or edges[0][0] >= edges[0][1]:
+                raise ValueError(
+                    f"there is no text from {edges[0][0]} to {edges[0][1]}"
+                )
+            if len(edges) > 1:
+                document.n_skipped += 1
+            else:
+                mention = GoldMention(span.start, span.end)
+                document.add_mention(str(number), mention)
+    return document

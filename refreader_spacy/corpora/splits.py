@@ -1,0 +1,59 @@
+"""The files of a corpus, and which of them are for what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+
+from refreader_spacy.corpora.formats import ENDINGS, Format, format_by_name
+from refreader_spacy.errors import Errors
+
+
+class Part(str, Enum):
+    """Of a corpus that has no parts of its own."""
+
+    ALL = "all"
+    TRAIN = "train"
+    DEV = "dev"
+    TEST = "test"
+
+
+def annotated_files(paths: Sequence[Path], format: Format | None = None) -> list[Path]:
+    """Files as they are, and of folders those that may be of the format, by name."""
+    files = []
+    for path in paths:
+        if path.is_dir():
+            inside = (file for file in path.rglob("*") if file.is_file())
+            files += [file for file in inside if _is_wanted(file, format)]
+        elif path.is_file():
+            files.append(path)
+        else:
+            raise ValueError(Errors.R414.format(path=path))
+    if not files:
+        shown, known = ", ".join(map(str, paths)), ", ".join(ENDINGS)
+        raise ValueError(Errors.R415.format(paths=shown, known=known))
+    return sorted(files, key=lambda file: file.name)
+
+
+def part_of(files: Sequence[Path], part: Part) -> list[Path]:
+    """Of ten files, the first is for testing and the second for development.
+
+    This is the split of LitBank that scores are given on.
+    """
+    names = {0: Part.TEST, 1: Part.DEV}
+    found = [
+        file
+        for i, file in enumerate(files)
+        if part in (Part.ALL, names.get(i % 10, Part.TRAIN))
+    ]
+    if not found:
+        raise ValueError(Errors.R358.format(part=part.value))
+    return found
+
+
+def _is_wanted(file: Path, format: Format | None) -> bool:
+    found = format_by_name(file)
+    if format is Format.CRAFT:
+        return found is Format.JSONLINES
+    return found is not None if format is None else found is format

@@ -1,0 +1,63 @@
+import pytest
+from hypothesis import given
+from invented_documents import documents
+
+from refreader_spacy.corpora.document import (
+    GoldDocument,
+    GoldMention,
+    Turn,
+    pieces,
+    without_longer,
+)
+
+
+@pytest.fixture
+def document() -> GoldDocument:
+    words = ["Ann", "told", "Bob", ".", "She", "left"]
+    document = GoldDocument("a", "test", words=words)
+    document.spaces = [True] * 6
+    document.sentence_starts = [0, 4]
+    document.add_mention("1", GoldMention(0, 1, 0, "person", True))
+    document.add_mention("1", GoldMention(4, 5, 4, "person", False))
+    document.add_mention("2", GoldMention(0, 3))
+    document.add_turn(0, 5, "Cy")
+    document.add_turn(5, 6, "Di")
+    return document
+
+
+def test_a_span_of_an_entity_is_there_once(document):
+    document.add_mention("1", GoldMention(0, 1, None))
+    assert [m.start for m in document.entities["1"]] == [0, 4]
+
+
+def test_a_speaker_goes_on(document):
+    document.add_turn(6, 7, "Di")
+    document.add_turn(7, 8, "")
+    document.add_turn(8, 9, "Di")
+    assert document.turns == [Turn(0, 5, "Cy"), Turn(5, 7, "Di"), Turn(8, 9, "Di")]
+
+
+@pytest.mark.parametrize(("n_tokens", "expected"), [(1, [4, 2]), (5, [4, 2]), (6, [6])])
+def test_pieces_are_whole_sentences(document, n_tokens, expected):
+    assert [len(piece.words) for piece in pieces(document, n_tokens)] == expected
+
+
+def test_what_is_in_a_piece_counts_from_its_beginning(document):
+    _, second = pieces(document, 4)
+    assert second.words == ["She", "left"]
+    assert second.sentence_starts == [0]
+    assert second.entities == {"1": [GoldMention(0, 1, 0, "person", False)]}
+    assert second.turns == [Turn(0, 1, "Cy"), Turn(1, 2, "Di")]
+
+
+@given(documents())
+def test_no_word_is_lost_in_pieces(document):
+    for n_tokens in range(1, 7):
+        found = list(pieces(document, n_tokens))
+        assert [word for piece in found for word in piece.words] == document.words
+    assert list(pieces(document, len(document.words))) == [document]
+
+
+def test_long_mentions_are_left_out(document):
+    assert set(without_longer(document, 2).entities) == {"1"}
+    assert without_longer(document, 3) == document
