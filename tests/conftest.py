@@ -66,7 +66,7 @@ def examples(nlp: Language) -> list[Example]:
 
 @pytest.fixture
 def reader_nlp(nlp: Language, examples: list[Example]) -> Language:
-    """A small reader that sees one token at a time, with weights as they begin."""
+    """A small reader of everything, with weights as they begin, which finds a lot."""
     fix_random_seed(0)
     tok2vec = {
         "@architectures": "spacy.MultiHashEmbed.v2",
@@ -76,12 +76,17 @@ def reader_nlp(nlp: Language, examples: list[Example]) -> Language:
         "include_static_vectors": False,
     }
     model = {
-        "@architectures": "refreader-spacy.RefReader.v1",
+        "@architectures": "refreader-spacy.EntityReader.v1",
         "tok2vec": tok2vec,
+        "lookahead": False,
         "width": 8,
+        "token_size": 8,
         "hidden_size": 8,
-        "key_size": 4,
+        "mention_size": 8,
+        "score_size": 8,
+        "n_cells": 4,
         "dropout": 0.0,
+        "word_dropout": 0.0,
     }
     nlp.add_pipe("refreader", config={"model": model})
     nlp.initialize(lambda: examples)

@@ -7,7 +7,7 @@ from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.component import RefReader
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
-from refreader_spacy.protocol import Reading
+from refreader_spacy.protocol import Mentions, Part, Reading, read_docs
 
 
 @pytest.fixture
@@ -15,16 +15,28 @@ def pipe(reader_nlp) -> RefReader:
     return reader_nlp.get_pipe("refreader")
 
 
-def links_fifth_to_first(doc: Doc, probability: float) -> Reading:
+def links_fifth_to_first(doc: Doc, probability: float) -> Part:
     update, overwrite = np.zeros((2, len(doc), 1), dtype=np.float32)
     overwrite[0], update[4] = 1, probability
-    return Reading(update, overwrite, salience=np.zeros_like(update))
+    mentions = Mentions(
+        first=0,
+        head=np.array([0, 4]),
+        start=np.array([0, 4]),
+        entity=np.array([0, 0]),
+        is_new=np.array([True, False]),
+        probability=np.array([1, probability], np.float32),
+        label=np.array([1, 1]),
+        schemes=np.ones((2, 4), np.float32),
+    )
+    gates = Reading(update, overwrite, salience=np.zeros_like(update))
+    return Part(mentions, np.array([0, 1]), np.array([1, 5]), np.array([0]), gates)
 
 
 def test_predicting_leaves_docs_as_they_are(pipe, reader_nlp):
     doc = reader_nlp.make_doc("Ann said that it was she.")
-    (reading,) = pipe.predict([doc])
-    assert len(reading) == len(doc)
+    (part,) = pipe.predict([doc])
+    assert len(part.mentions)
+    assert part.gates is None
     assert list(doc.spans) == []
 
 
@@ -34,22 +46,39 @@ def test_nothing_to_predict_gives_nothing(pipe):
 
 def test_settings_take_effect_at_any_time(pipe, reader_nlp):
     doc = reader_nlp.make_doc("Ann said that it was she.")
-    reading = links_fifth_to_first(doc, 0.6)
+    part = links_fifth_to_first(doc, 0.6)
     pipe.threshold = 0.5
-    pipe.set_annotations([doc], [reading])
+    pipe.set_annotations([doc], [part])
     assert [span.text for span in doc.spans["coref_clusters_1"]] == ["Ann", "was"]
     pipe.threshold = 0.7
-    pipe.set_annotations([doc], [reading])
+    pipe.set_annotations([doc], [part])
     assert doc._.coref_clusters == []
     pipe.keep_singletons = True
-    pipe.set_annotations([doc], [reading])
-    assert [len(cluster) for cluster in doc._.coref_clusters] == [1]
-    assert read_trace(doc) is None
-    pipe.trace = True
+    pipe.set_annotations([doc], [part])
+    assert [len(cluster) for cluster in doc._.coref_clusters] == [1, 1]
+    np.testing.assert_array_equal(read_trace(doc).update, part.gates.update)
     pipe.spans_prefix = "entities"
-    pipe.set_annotations([doc], [reading])
+    pipe.set_annotations([doc], [part])
     assert [span.text for span in doc.spans["entities_1"]] == ["Ann"]
-    np.testing.assert_array_equal(read_trace(doc).update, reading.update)
+    part.mentions.schemes[1] = 0
+    pipe.scheme = "ontonotes"
+    pipe.set_annotations([doc], [part])
+    assert [len(cluster) for cluster in doc._.coref_clusters] == [1]
+
+
+def test_a_trace_is_kept_if_asked_for(pipe, reader_nlp):
+    assert read_trace(reader_nlp("Ann said that it was she.")) is None
+    pipe.trace = True
+    doc = reader_nlp("Ann said that it was she.")
+    assert read_trace(doc).update.shape == (len(doc), 4)
+
+
+def test_spans_have_types_as_labels(pipe, reader_nlp):
+    doc = reader_nlp.make_doc("Ann said that it was she.")
+    pipe.set_annotations([doc], [links_fifth_to_first(doc, 0.6)])
+    assert {span.label_ for span in doc.spans["coref_clusters_1"]} == {"person"}
+    assert doc.spans["coref_clusters_1"].attrs["heads"] == [0, 4]
+    assert "person" in pipe.labels
 
 
 @pytest.mark.parametrize("name", ["threshold", "keep_singletons", "trace"])
@@ -60,7 +89,7 @@ def test_settings_are_where_spacys_tools_look(pipe, name):
     assert getattr(pipe, name) == 0
 
 
-@pytest.mark.parametrize("found", [-0.1, 1.1, 50, float("nan")])
+@pytest.mark.parametrize("found", [-0.1, 1.1, 50, float("nan"), "x"])
 def test_a_threshold_is_a_probability(pipe, found):
     pipe.threshold = 0.25
     with pytest.raises(ValueError, match=rf"R007.*'refreader' was given {found}"):
@@ -68,13 +97,23 @@ def test_a_threshold_is_a_probability(pipe, found):
     assert pipe.threshold == 0.25
 
 
-def test_the_loss_looks_at_the_configured_prefix(pipe, examples):
-    readings = pipe.predict([example.predicted for example in examples])
-    loss, d_readings = pipe.get_loss(examples, readings)
-    assert loss > 0
-    assert [len(d) for d in d_readings] == [len(reading) for reading in readings]
+def test_the_loss_looks_at_the_configured_prefix(pipe, reader_nlp, examples):
+    before = pipe.update(examples, losses={}, sgd=None)["refreader"]
     pipe.spans_prefix = "other"
-    assert pipe.get_loss(examples, readings)[0] < loss
+    copies = [Example(eg.predicted, eg.reference.copy()) for eg in examples]
+    assert pipe.update(copies, losses={}, sgd=None)["refreader"] != before
+
+
+def test_long_docs_are_read_in_blocks_as_in_one_go(pipe, reader_nlp, monkeypatch):
+    doc = reader_nlp.make_doc("Ann met Bo Lee - Bo-Lee said she can't go. " * 40)
+    (whole,) = read_docs(pipe.model, [doc], gates=True)
+    monkeypatch.setattr("refreader_spacy.protocol.BLOCK", 50)
+    (blocks,) = read_docs(pipe.model, [doc], gates=True)
+    assert blocks.mentions.entity.tolist() == whole.mentions.entity.tolist()
+    assert {*zip(blocks.closed, blocks.ends, strict=True)} == {
+        *zip(whole.closed, whole.ends, strict=True)
+    }
+    np.testing.assert_allclose(blocks.gates.update, whole.gates.update, atol=1e-4)
 
 
 def test_scoring_reads_again_what_has_no_trace(pipe, reader_nlp, gap_file):

@@ -1,10 +1,16 @@
-"""One reader of a stream and its events, with gates made by hand."""
+"""A stream and its events."""
 
 import pytest
 from spacy.tokens import Doc
 
-from refreader_spacy.streaming.events import ClusterFinished, LinkMade, MentionStored
-from refreader_spacy.streaming.stream import LATEST, Stream
+from refreader_spacy.streaming.events import (
+    ClusterFinished,
+    LinkMade,
+    MentionClosed,
+    MentionStored,
+)
+from refreader_spacy.streaming.saved_stream import packed, unpacked
+from refreader_spacy.streaming.stream import LATEST, N_TOKENS, Stream
 
 
 @pytest.fixture
@@ -76,15 +82,39 @@ def test_a_closed_stream_says_so(pipe):
         stream.feed("Bo")
 
 
+def test_mentions_are_stored_at_their_heads_and_closed_later(pipe):
+    stream = pipe.stream()
+    events = []
+    for word in "Bo told Ann Lee that he was late .".split():
+        for event in stream.feed([word]):
+            if isinstance(event, MentionStored):
+                assert event.mention.end == event.mention.head + 1
+            events.append(event)
+    events += stream.close()
+    stored = {event.mention.head: event.mention for event in of_kind(MentionStored, events)}
+    closed = {event.mention.head: event.mention for event in of_kind(MentionClosed, events)}
+    assert stored.keys() == closed.keys()
+    for head, mention in closed.items():
+        assert mention.start == stored[head].start
+        assert mention.end >= stored[head].end
+
+
 def test_an_endless_entity_is_kept_in_part(pipe):
-    """All cells but one are used up, so that everything is one entity."""
     pipe.threshold = 0.0
     stream = pipe.stream()
-    for _ in range(30):
+    for _ in range(60):
         stream.feed(["she"] * 100)
     assert all(len(mentions) <= LATEST for mentions in stream._entities.values())
-    assert len(stream._tokens) < 100
-    assert len(stream._known) < 300
+    assert len(stream._tokens) <= N_TOKENS
+    assert len(stream._mentions) <= LATEST * 8
+
+
+def test_a_speaker_ends_the_word_before(pipe):
+    stream = pipe.stream()
+    events = stream.feed("I saw Bo", speaker="Ann")
+    events += stream.feed("Lee", speaker="Cy") + stream.close()
+    texts = [event.mention.text for event in of_kind(MentionClosed, events)]
+    assert all("BoLee" not in text for text in texts)
 
 
 def test_singletons_are_finished_if_they_are_kept(pipe):
@@ -108,7 +138,7 @@ def test_an_encoder_that_looks_ahead_has_no_stream(nlp, examples):
         "pretrained_vectors": None,
     }
     model = {
-        "@architectures": "refreader-spacy.RefReader.v1",
+        "@architectures": "refreader-spacy.EntityReader.v1",
         "tok2vec": tok2vec,
         "width": 8,
         "hidden_size": 8,
@@ -146,16 +176,54 @@ def test_other_data_is_no_stream(reader_nlp, data):
         Stream.from_bytes(reader_nlp, data)
 
 
-def test_another_pipeline_does_not_take_the_stream(pipe, reader_nlp, nlp):
+def test_another_pipeline_does_not_take_the_stream(pipe, reader_nlp, examples):
     data = pipe.stream().to_bytes()
-    other = pipe.model.layers[-1].shims[0]._model.memory
-    for more_cells in (other.initial_keys, other.initial_values):
-        more_cells.data = more_cells.data.repeat(2, 1)
-    with pytest.raises(ValueError, match="R257"):
-        Stream.from_bytes(reader_nlp, data)
+    config = reader_nlp.get_pipe_config("refreader")
     reader_nlp.remove_pipe("refreader")
     with pytest.raises(ValueError, match=r"R256.*'refreader'"):
         Stream.from_bytes(reader_nlp, data)
+    config["model"]["n_cells"] = 5
+    reader_nlp.add_pipe("refreader", config=config)
+    reader_nlp.initialize(lambda: examples)
+    with pytest.raises(ValueError, match="R257"):
+        Stream.from_bytes(reader_nlp, data)
+
+
+def test_no_changed_byte_is_accepted(pipe, reader_nlp):
+    stream = pipe.stream()
+    stream.feed("Bo told Ann Lee that he was late, and she ", meta=1)
+    data = stream.to_bytes()
+    for place in range(0, len(data), 97):
+        changed = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+        with pytest.raises(ValueError, match=r"R25[567]"):
+            Stream.from_bytes(reader_nlp, changed)
+
+
+def test_a_state_with_numbers_out_of_range_is_refused(pipe, reader_nlp):
+    """Whoever knows the checksum can write any state: the compiled step must not fall."""
+    stream = pipe.stream()
+    stream.feed("Bo told Ann Lee that he was late, and she ")
+    saved = unpacked(stream.to_bytes())
+    for name, value in (
+        *(("fields", 10**6), ("fields", -5), ("entities", 99), ("open_head", 10**6)),
+        *(("rows", -1), ("open_number", -3), ("total", float("nan"))),
+    ):
+        state = dict(saved["state"]["state"])
+        array = state[name].copy()
+        if not array.size:
+            continue
+        array.flat[0] = value
+        state[name] = array
+        changed = {**saved, "state": {**saved["state"], "state": state}}
+        with pytest.raises(ValueError, match="R257"):
+            Stream.from_bytes(reader_nlp, packed(changed))
+
+
+def test_a_word_without_an_end_is_cut(pipe):
+    stream = pipe.stream()
+    for _ in range(3000):
+        stream.feed("ab")
+    assert sum(len(part.text) for part in stream._text.parts) <= 1000
 
 
 def test_an_empty_piece_is_no_event(pipe, reader_nlp):
