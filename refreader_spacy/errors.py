@@ -238,6 +238,20 @@ class Errors(metaclass=ErrorsWithCodes):
         "gave them."
     )
 
+    # Plain text and distillation
+    R450 = (
+        "{path} holds no text. Expected JSON lines with 'text' or 'sents', or text "
+        "whose articles are separated by empty lines."
+    )
+    R451 = (
+        "{path}, line {line}: expected a JSON object with 'text' (a string) or 'sents' "
+        "(lists of words). Correct the line, or leave it out."
+    )
+    R452 = (
+        "{folder} holds parts that another teacher, or other sources or settings made. "
+        "Choose another folder with --output, or delete that one."
+    )
+
     # The page
     R260 = (
         "The page needs the libraries starlette and uvicorn. Install them with `pip "

@@ -13,6 +13,7 @@ from refreader_spacy.cli.baseline import baseline
 from refreader_spacy.cli.compare import compare
 from refreader_spacy.cli.convert import convert
 from refreader_spacy.cli.corpus import corpus
+from refreader_spacy.cli.distill import distill
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
 from refreader_spacy.cli.perplexity import perplexity
@@ -63,6 +64,7 @@ for command in (
     wikipedia,
     corpus,
     convert,
+    distill,
     threshold,
     perplexity,
     evaluate,

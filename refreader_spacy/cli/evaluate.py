@@ -38,6 +38,10 @@ def evaluate(
         typer.Option("-o", "--output", help="Where to write the scores, as JSON."),
     ] = None,
     singletons: Singletons = False,
+    scheme: Annotated[
+        str | None,
+        typer.Option(help="Whose mentions count: ontonotes, gum, litbank, all."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a pipeline on gold data: clusters, kinds of anaphors and of texts, GAP.
@@ -52,6 +56,8 @@ def evaluate(
     nlp = load_pipeline(None if pipeline == PACKAGED else pipeline)
     reader = find_reader(nlp)
     reader.keep_singletons = singletons
+    if scheme is not None:
+        reader.scheme = scheme
     examples = read_examples(nlp, gold)
     annotate(nlp, examples)
     source = gold.parent / "source.json"

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Config, Model
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import Array, Reading
+from refreader_spacy.protocol import Array, ReaderModel
 
+CARD = "card.json"  # threshold, data, licences, scores and limits of the weights
 OUTPUT = "next_word"  # the attribute that holds a language model's output layer
 LARGEST = "largest"  # the attribute that holds the largest number of each row
 STEPS = 127  # of a byte, to either side of zero
 SMALLEST = 1e-8  # a row of zeros is divided by this
-
-ReaderModel = Model[list[Doc], list[Reading]]
 
 
 def build_packaged_reader_v1(name: str) -> ReaderModel:
@@ -38,17 +37,24 @@ def build_packaged_reader_v1(name: str) -> ReaderModel:
     if (folder / "model").is_file():
         model.from_bytes((folder / "model").read_bytes())
         _restore(model)
+        card = json.loads((folder / CARD).read_text("utf8"))
+        model.attrs["threshold"] = card["threshold"]
+        model.attrs["card"] = card
     return model
 
 
-def write_packaged(model: ReaderModel, config: dict[str, Any], folder: Path) -> None:
-    """Put a trained model and its config into a folder, as small as they get.
+def write_packaged(
+    model: ReaderModel, config: dict[str, Any], card: dict[str, Any], folder: Path
+) -> None:
+    """Put a trained model, its config and its card into a folder, as small as they get.
 
     The model itself is left like that. An output layer is not kept: training on
     coreference has made it useless.
     """
     folder.mkdir(parents=True)
     Config({"model": config}).to_disk(folder / "config.cfg")
+    text = json.dumps(card, indent=2, ensure_ascii=False)
+    (folder / CARD).write_text(text + "\n", "utf8")
     model.attrs.pop(OUTPUT, None)
     for layer in model.walk():
         for name in layer.param_names:

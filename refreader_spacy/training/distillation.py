@@ -22,7 +22,7 @@ BATCH = 16  # Docs that the teacher reads at once
 
 
 def labelled_docs(
-    model: ReaderModel, docs: Iterable[Doc], prefix: str = "coref_clusters"
+    docs: Iterable[Doc], model: ReaderModel, prefix: str = "coref_clusters"
 ) -> Iterator[Doc]:
     """The same Docs with the clusters that a teacher's model finds, singletons too.
 
@@ -61,7 +61,7 @@ def label(doc: Doc, part: Part, reader: Reader, prefix: str) -> None:
     if not is_gap:  # its clusters are not the teacher's any more
         soft = soft_links(part)
         rank = {mention: i for i, mention in enumerate(order)}
-        links = [[(rank[j], p) for j, p in soft[i]] for i in order]
+        links = [[(rank[j], p) for j, p in soft[i] if j in rank] for i in order]
         write_soft_labels(doc, schemes[order, 0].tolist() if order else [], links)
 
 

@@ -1,0 +1,102 @@
+"""`refreader distill`: let a large reader label text for a small one."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+import srsly
+import typer
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+
+from refreader_spacy.cli.pipeline import find_reader, progress
+from refreader_spacy.corpora.gap import read_gap
+from refreader_spacy.corpora.gap_corpus import gap_examples
+from refreader_spacy.corpora.plain_text import pieces
+from refreader_spacy.errors import Errors
+from refreader_spacy.files import atomic_write
+from refreader_spacy.training.distillation import labelled_docs
+
+PART = 64  # texts in a part, which is what an interrupted run loses at most
+
+
+def distill(
+    teacher: Annotated[str, typer.Argument(help="A trained pipeline.")],
+    sources: Annotated[
+        list[Path],
+        typer.Argument(help="Plain text (.jsonl, .txt, also .xz or .gz), or GAP .tsv."),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="A folder for parts of a corpus.")
+    ],
+    words: Annotated[int, typer.Option(help="Words of each source, about.")] = 300_000,
+    seed: Annotated[int, typer.Option(help="Which pieces are chosen.")] = 1,
+) -> None:
+    """Label text with a trained reader's mentions and links, for others to learn from.
+
+    Links keep the teacher's probabilities. Of GAP's rows, all are labelled, and the
+    pronoun's link is GAP's own. An interrupted run goes on where it stopped.
+
+    Example: refreader distill training/mpnet/model-best plain_text/web.jsonl.xz
+    -o corpus/labelled
+    """
+    nlp = spacy.load(teacher)
+    reader = find_reader(nlp)
+    made_by = {
+        "teacher": _fingerprint(nlp),
+        "sources": [source.name for source in sources],
+        "words": words,
+        "seed": seed,
+    }
+    manifest = output / "manifest.json"
+    if manifest.exists() and srsly.read_json(manifest) != made_by:
+        raise ValueError(Errors.R452.format(folder=output))
+    output.mkdir(parents=True, exist_ok=True)
+    srsly.write_json(manifest, made_by)
+    docs = [doc for source in sources for doc in _docs_of(source, nlp, words, seed)]
+    random.Random(seed).shuffle(docs)
+    starts = range(0, len(docs), PART)
+    for start in progress(starts, "Labelling", len(starts)):
+        part = output / f"part-{start // PART:04}.spacy"
+        if not part.exists():
+            batch = docs[start : start + PART]
+            labelled = list(labelled_docs(_through(nlp, reader.name, batch), reader.model))
+            with atomic_write(part) as draft:
+                DocBin(docs=labelled).to_disk(draft)
+    typer.echo(_report(output, nlp), err=True)
+
+
+def _through(nlp: Language, last: str, docs: list[Doc]) -> list[Doc]:
+    """Docs that have gone through all pipes before the reader, such as a transformer."""
+    for name, pipe in nlp.pipeline:
+        if name == last:
+            break
+        docs = list(pipe.pipe(docs, batch_size=16))
+    return docs
+
+
+def _docs_of(source: Path, nlp: Language, words: int, seed: int) -> list[Doc]:
+    if source.suffix == ".tsv":
+        return [example.reference for example in gap_examples(read_gap(source), nlp)]
+    return [nlp.make_doc(text) for text in pieces(source, words, seed)]
+
+
+def _fingerprint(nlp: Language) -> str:
+    reader = find_reader(nlp)
+    return hashlib.sha256(reader.model.to_bytes()).hexdigest()[:16]
+
+
+def _report(folder: Path, nlp: Language) -> str:
+    counts: dict[str, Any] = {"texts": 0, "words": 0, "mentions": 0, "clusters": 0}
+    for part in sorted(folder.glob("part-*.spacy")):
+        for doc in DocBin().from_disk(part).get_docs(nlp.vocab):
+            groups = [g for k, g in doc.spans.items() if k.startswith("coref_clusters_")]
+            counts["texts"] += 1
+            counts["words"] += len(doc)
+            counts["mentions"] += sum(map(len, groups))
+            counts["clusters"] += sum(len(group) > 1 for group in groups)
+    return f"{folder}: " + ", ".join(f"{n:,} {what}" for what, n in counts.items())

@@ -1,0 +1,100 @@
+"""Plain text of several kinds, cut to pieces that a teacher can label.
+
+A source is a file of JSON lines (`text`, or `sents` of tokens), or text whose articles
+are separated by empty lines; compressed if its name says so.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from refreader_spacy.corpora.lines import numbered_lines
+from refreader_spacy.errors import Errors
+
+LONGEST = 900  # words of a piece
+SHORTEST = 60
+_TITLE = re.compile(r"^= .* =$")
+_SENTENCE_END = re.compile(r"(?<=[.!?”\"])\s+")
+_BEFORE = frozenset(". , ; : ! ? ) ] } % 's ’s n't 're 've 'll 'd 'm '' ” ’ …".split())  # noqa: RUF001
+_AFTER = frozenset("( [ { “ ‘ $ `` £".split())  # noqa: RUF001
+
+
+def pieces(path: Path, n_words: int, seed: int) -> list[str]:
+    """Pieces of a source's texts, in a random order, until there are enough words."""
+    rng = random.Random(seed)
+    texts = list(texts_of(path))
+    if not texts:
+        raise ValueError(Errors.R450.format(path=path))
+    rng.shuffle(texts)
+    # Of long texts, such as novels, a piece each in turn
+    rest = [list(sentence_groups(text)) for text in texts]
+    chosen: list[str] = []
+    total = 0
+    while any(rest) and total < n_words:
+        for groups in rest:
+            if groups and total < n_words:
+                piece = groups.pop(rng.randrange(len(groups)))
+                total += len(piece.split())
+                chosen.append(piece)
+    return chosen
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    """The texts of a source."""
+    lines: list[str] = []
+    for number, line in numbered_lines(path):
+        if line.lstrip().startswith("{"):
+            yield _text_of(_record(line, path, number))
+        elif line.strip():
+            if not _TITLE.match(line.strip()):
+                lines.append(line.strip())
+        elif lines:
+            yield "\n".join(lines)
+            lines = []
+    if lines:
+        yield "\n".join(lines)
+
+
+def _record(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise ValueError(Errors.R451.format(path=path, line=number)) from error
+    if not isinstance(record, dict) or not ("text" in record or "sents" in record):
+        raise ValueError(Errors.R451.format(path=path, line=number))
+    return record
+
+
+def _text_of(record: dict[str, Any]) -> str:
+    if "text" in record:
+        return str(record["text"])
+    return " ".join(joined(sentence) for sentence in record["sents"])
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words as a text, with spaces where English has them."""
+    text = ""
+    for i, word in enumerate(words):
+        if i and word not in _BEFORE and words[i - 1] not in _AFTER:
+            text += " "
+        text += word
+    return text
+
+
+def sentence_groups(text: str) -> Iterator[str]:
+    """Whole sentences, as many as make a piece; what is too short is left out."""
+    group: list[str] = []
+    n_words = 0
+    for sentence in _SENTENCE_END.split(text):
+        group.append(sentence)
+        n_words += len(sentence.split())
+        if n_words >= LONGEST:
+            yield " ".join(group)
+            group, n_words = [], 0
+    if n_words >= SHORTEST:
+        yield " ".join(group)
