@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Config, Model
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import Array, Reading
+from refreader_spacy.protocol import Array, ReaderModel
+from refreader_spacy.reader.model import shim_of
 
 OUTPUT = "next_word"  # the attribute that holds a language model's output layer
 LARGEST = "largest"  # the attribute that holds the largest number of each row
 STEPS = 127  # of a byte, to either side of zero
 SMALLEST = 1e-8  # a row of zeros is divided by this
-
-ReaderModel = Model[list[Doc], list[Reading]]
 
 
 def build_packaged_reader_v1(name: str) -> ReaderModel:
@@ -56,8 +54,7 @@ def write_packaged(model: ReaderModel, config: dict[str, Any], folder: Path) -> 
             is_table = layer.name == "word_vectors"  # the most of the model
             small = _in_bytes(layer, value) if is_table else value.astype(np.float16)
             layer.set_param(name, small)
-        for shim in layer.shims:
-            shim._model.half()
+    shim_of(model)._model.half()
     (folder / "model").write_bytes(model.to_bytes())
 
 
@@ -76,5 +73,5 @@ def _restore(model: ReaderModel) -> None:
             if len(largest):
                 parts *= largest[:, None] / STEPS
             layer.set_param(name, parts)
-        for shim in layer.shims:
-            shim._model.float()
+    shim_of(model)._model.float()
+    shim_of(model).changed()
