@@ -57,7 +57,7 @@ class Listener(TransformerListener):
         if isinstance(doc, Span):
             whole = self._data(doc.doc, is_sample)
             vectors = whole.model_output["last_hidden_state"][doc.start : doc.end]
-            return token_data(vectors, whole.frozen)
+            return token_data(vectors, getattr(whole, "frozen", True))
         data = doc._.trf_data
         if data is None and (is_sample or not len(doc)):
             zeros: Any = np.zeros((len(doc), self.get_dim("nO")), dtype=np.float32)
