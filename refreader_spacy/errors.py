@@ -58,13 +58,13 @@ class Errors(metaclass=ErrorsWithCodes):
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
     )
-    R013 = (
-        "There are no articles at {path}. Give a text file, maybe .xz, of biographies: "
-        "a line `= Name =`, then a paragraph a line."
+    R015 = (
+        "A reader's sizes are at least 1, but {name} is {found}. Correct "
+        "components.refreader.model.{name}."
     )
-    R014 = (
-        "{path} has no line like `= Name =`, so it isn't known where an article begins "
-        "and whom it is about."
+    R016 = (
+        "There is no loss weight '{found}', only {known}. Correct "
+        "components.refreader.model.loss_weights."
     )
 
     # GAP: files, corpus, scores
@@ -217,8 +217,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "or make a new stream."
     )
     R253 = (
-        "A stream needs the architecture refreader-spacy.RefReader.v1, but '{name}' "
-        "has another model. Read whole Docs with it."
+        "A stream reads a text in pieces, but the transformer under '{name}' needs all "
+        "that comes before a token. Read the whole text as one Doc, or use a reader "
+        "with an encoder of single tokens, such as the weights in the package."
     )
     R254 = (
         "The stream can't be saved: {problem}. The meta of a piece should be what JSON "
@@ -363,19 +364,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "example with `spacy project run transformer` or `pretrain`, or start from "
         "fresh weights with [paths] source = null."
     )
-    R316 = (
-        "A teacher with {found} cells can't teach a reader with {expected}. Set "
-        "components.refreader.model.n_cells = {found}, or let a teacher with "
-        "{expected} label the texts."
-    )
-    R317 = (
-        "The teacher {path} isn't a reader of names, so it doesn't choose among "
-        "people. Train one with `spacy project run teacher`."
-    )
-    R318 = (
-        "Of a judge's {size} units (`judged_size`), {found} can't be products: give "
-        "`products` from 0 to {size}."
-    )
 
     # Pretraining on plain text
     R320 = "Expected text in a file that ends in one of {known}, but found {path}."
@@ -403,8 +391,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "and a corpus refreader-spacy.PlainText.v1. Take configs/lm.cfg as an example."
     )
     R326 = (
-        "Pretraining learns word vectors inside the model, but its encoder is "
-        "'{found}'. Set the @architectures of components.refreader.model.tok2vec to "
+        "Pretraining learns the paper's reader and its word vectors, but the model is "
+        "'{found}'. Set the @architectures of components.refreader.model to "
+        "refreader-spacy.RefReader.v1 and that of its tok2vec to "
         "refreader-spacy.WordVectors.v1."
     )
     R327 = (

@@ -107,12 +107,14 @@ class Reader(Protocol):
 
     n_cells (int): Of its memory.
     lookahead (bool): Does what it decides at a token depend on later ones?
+    needs_past (bool): Does it need the Doc that a part is in, up to that part?
     labels (tuple[str, ...]): Entity types; the first is none.
     schemes (tuple[str, ...]): Annotation schemes whose mentions it tells apart.
     """
 
     n_cells: int
     lookahead: bool
+    needs_past: bool
     labels: tuple[str, ...]
     schemes: tuple[str, ...]
 

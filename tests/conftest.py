@@ -94,6 +94,31 @@ def reader_nlp(nlp: Language, examples: list[Example]) -> Language:
 
 
 @pytest.fixture
+def paper_nlp(nlp: Language, examples: list[Example]) -> Language:
+    """A small reader as the paper has it, with weights as they begin."""
+    fix_random_seed(0)
+    tok2vec = {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 8,
+        "attrs": ["NORM"],
+        "rows": [200],
+        "include_static_vectors": False,
+    }
+    model = {
+        "@architectures": "refreader-spacy.RefReader.v1",
+        "tok2vec": tok2vec,
+        "lookahead": False,
+        "width": 8,
+        "hidden_size": 8,
+        "key_size": 4,
+        "dropout": 0.0,
+    }
+    nlp.add_pipe("refreader", config={"model": model})
+    nlp.initialize(lambda: examples)
+    return nlp
+
+
+@pytest.fixture
 def data() -> Path:
     """The public data that lies beside the repository on some machines."""
     folder = ROOT.parent / "shared" / "data"

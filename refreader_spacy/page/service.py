@@ -25,8 +25,7 @@ from refreader_spacy.page.payload import (
     clusters_payload,
     text_payload,
 )
-from refreader_spacy.paper.inference import ReaderModel
-from refreader_spacy.protocol import Reading
+from refreader_spacy.protocol import ReaderModel, Reading
 from refreader_spacy.streaming.stream import Stream
 
 FIRST, PIECE = (

@@ -1,9 +1,9 @@
 """The reader's step in NumPy: one token of one document.
 
-The equations are those of `reader` and `memory`, written for few calls. The torch
-reader is the definition: a test compares them.
+The equations are those of `network` and `memory`, written for few calls. The torch
+network is the definition: a test compares them.
 
-Shapes: T tokens, M memory cells, H hidden and value size, K key size.
+Shapes: T tokens, M memory cells, X input size, H hidden and value size, K key size.
 """
 
 from __future__ import annotations
@@ -13,17 +13,34 @@ from math import exp
 import numpy as np
 
 from refreader_spacy.paper.weights import NumpyState, NumpyWeights
-from refreader_spacy.protocol import Array
+from refreader_spacy.protocol import Array, Reading
 
 # One token's updates, overwrites and saliences, cell by cell
-Gates = tuple[list[float], list[float], list[float]]
+TokenGates = tuple[list[float], list[float], list[float]]
+
+
+def read_tokens(weights: NumpyWeights, state: NumpyState, vectors: Array) -> Reading:
+    """Read on in a document; its state is brought up to date.
+
+    vectors (Array): Of the next tokens (T, X).
+    """
+    gates = np.empty((3, len(vectors), weights.n_cells), np.float32)
+    if len(vectors):
+        projected, which = weights.project(vectors)
+        size = weights.hidden_size
+        inputs = list(zip(projected[:, :size], projected[:, size:], strict=True))
+        reader = NumpyReader(weights, state)
+        with np.errstate(over="ignore"):  # a gate that is closed for good
+            for token, row in enumerate(which.tolist()):
+                gates[:, token] = reader.read(*inputs[row])
+        reader.save(state)
+    return Reading(*gates)
 
 
 class NumpyReader:
     """Reads the tokens of one document one by one."""
 
     def __init__(self, weights: NumpyWeights, state: NumpyState) -> None:
-        """state (NumpyState): Of one document, without the dimension B."""
         self.weights = weights
         # The hidden state and the values are mixed by one product, so they are together
         self._mixture = np.concatenate((state.hidden[None], state.values))  # (1 + M, H)
@@ -45,7 +62,7 @@ class NumpyReader:
         for field, value in zip(state, known, strict=True):
             field[:] = value
 
-    def read(self, pre_input: Array, gru_input: Array) -> Gates:
+    def read(self, pre_input: Array, gru_input: Array) -> TokenGates:
         """Read one token, given the projections of its vector (H,) and (3H,)."""
         w, mixed, recurrent = self.weights, self._mixed, self._recurrent
         pre, heads, shares = self._pre, self._heads, self._shares
@@ -81,7 +98,7 @@ class NumpyReader:
         biases += self.weights.link_bias
         self._score_biases: list[float] = biases.tolist()
 
-    def _update_memory(self, entity: float, reference: float) -> Gates:
+    def _update_memory(self, entity: float, reference: float) -> TokenGates:
         """One token's updates and overwrites of the cells."""
         w, salience = self.weights, self.salience
         query = np.tanh(self._heads[3 : 3 + w.key_size])

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from refreader_spacy.protocol import Array
+
 Index = NDArray[np.int64]
 
 
@@ -21,3 +23,10 @@ def packed_order(lengths: Sequence[int]) -> tuple[Index, list[int]]:
     place = np.concatenate([np.arange(n) for n in lengths])  # (N,)
     order = np.lexsort((np.repeat(rank, sizes), place))  # (N,)
     return order, np.bincount(place).tolist()
+
+
+def by_document(packed: Array, order: Index, lengths: Sequence[int]) -> list[Array]:
+    """Rows of packed tokens as rows of each document."""
+    flat = np.empty_like(packed)
+    flat[order] = packed
+    return np.split(flat, np.cumsum(lengths)[:-1])

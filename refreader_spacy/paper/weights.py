@@ -3,22 +3,19 @@
 Instead of multiplying by a sigmoid, 1 / (1 + exp(-x)), the step divides by 1 + exp(-x);
 the weights that x is computed from are negated beforehand.
 
-Shapes: N tokens, D different vectors, B documents, M memory cells, X input size, H
-hidden and value size, K key size.
+Shapes: N tokens, D different vectors, M memory cells, X input size, H hidden and value
+size, K key size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refreader_spacy.protocol import Array
-
-if TYPE_CHECKING:
-    from refreader_spacy.paper.documents import Documents
 
 Index = NDArray[np.intp]
 
@@ -31,12 +28,12 @@ PROJECTION = np.random.default_rng(0).standard_normal(24)
 
 
 class NumpyState(NamedTuple):
-    """The state of documents between two tokens."""
+    """The network's state between two tokens of a document."""
 
-    hidden: Array  # (B, H)
-    keys: Array  # (B, M, K)
-    values: Array  # (B, M, H)
-    salience: Array  # (B, M)
+    hidden: Array  # (H,)
+    keys: Array  # (M, K)
+    values: Array  # (M, H)
+    salience: Array  # (M,)
 
 
 class Layer(NamedTuple):
@@ -52,7 +49,7 @@ class Layer(NamedTuple):
         return output
 
 
-class Gru(NamedTuple):
+class GruWeights(NamedTuple):
     """The weights of a gated recurrent unit that updates a cell."""
 
     inputs: Layer
@@ -69,11 +66,9 @@ class Gru(NamedTuple):
 class NumpyWeights:
     """The parameters of a reader, arranged for reading.
 
-    The large ones are not copied, so this is created for each use and never out of
-    date.
+    The large ones are not copied: weights that training has changed since can't be
+    used.
     """
-
-    batches = False  # several documents are faster in torch
 
     def __init__(
         self,
@@ -119,20 +114,12 @@ class NumpyWeights:
         keys = p["memory.initial_keys"]
         self.n_cells = len(keys)
         salience = np.zeros(self.n_cells, np.float32)
-        first = p["initial_hidden"], keys, p["memory.initial_values"], salience
-        self._initial = NumpyState(*(field[None] for field in first))
+        values = p["memory.initial_values"]
+        self._initial = NumpyState(p["initial_hidden"], keys, values, salience)
 
-    def start(self, n_docs: int = 1) -> NumpyState:
+    def start(self) -> NumpyState:
         """The state before the first token."""
-        return NumpyState(
-            *(np.repeat(first, n_docs, axis=0) for first in self._initial)
-        )
-
-    def documents(self, state: NumpyState | None = None) -> Documents:
-        """Documents to read, from a saved state or from the beginning."""
-        from refreader_spacy.paper.documents import Documents
-
-        return Documents(self, state)
+        return NumpyState(*(field.copy() for field in self._initial))
 
     def project(self, vectors: Array) -> tuple[Array, Index]:
         """The input projections; equal vectors are projected once.
@@ -158,8 +145,8 @@ def _layer(parameters: Mapping[str, Array], name: str) -> Layer:
     return Layer(parameters[f"{name}.weight"], parameters[f"{name}.bias"])
 
 
-def _gru(parameters: Mapping[str, Array], name: str) -> Gru:
-    return Gru(
+def _gru(parameters: Mapping[str, Array], name: str) -> GruWeights:
+    return GruWeights(
         *(
             Layer(
                 parameters[f"{name}.weight_{side}"], parameters[f"{name}.bias_{side}"]

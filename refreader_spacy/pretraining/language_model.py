@@ -16,21 +16,17 @@ import numpy as np
 import srsly
 import torch
 from numpy.typing import NDArray
-from spacy.tokens import Doc
-from thinc.api import Model
 from torch import Tensor, nn
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.paper.memory import Cells
-from refreader_spacy.paper.reader import Reader, State
+from refreader_spacy.paper.network import NetworkState, PaperNetwork
 from refreader_spacy.pretraining.blocks import Block
 from refreader_spacy.pretraining.vocabulary import Vocabulary
-from refreader_spacy.protocol import Reading
+from refreader_spacy.protocol import ReaderModel
+from refreader_spacy.reader.model import shim_of
 from refreader_spacy.reader.packaged import OUTPUT
 
 SHRINK = 2.0  # each group of words is predicted with half as many numbers
-
-ReaderModel = Model[list[Doc], list[Reading]]
 
 
 class Prediction(NamedTuple):
@@ -44,7 +40,10 @@ class LanguageModel(nn.Module):
     """Embeddings, a reader, and an output layer of its size."""
 
     def __init__(
-        self, table: Tensor, reader: Reader, output: nn.AdaptiveLogSoftmaxWithLoss
+        self,
+        table: Tensor,
+        reader: PaperNetwork,
+        output: nn.AdaptiveLogSoftmaxWithLoss,
     ) -> None:
         """table (Tensor): Word vectors; row 0, of unknown words, is not trained. It is
         trained in place, as is the reader.
@@ -61,9 +60,9 @@ class LanguageModel(nn.Module):
         rows: Tensor,
         classes: Tensor,
         sizes: list[int],
-        state: State,
+        state: NetworkState,
         temperature: float = 1.0,
-    ) -> tuple[Prediction, State]:
+    ) -> tuple[Prediction, NetworkState]:
         """The log probability of each word given those before it, and the new state.
 
         rows, classes (Tensor): Of packed tokens (N,).
@@ -107,7 +106,8 @@ class Streams:
         """
         self.model = model
         self.rows, self.classes, self.tokens = rows, classes, tokens
-        self.state = detached(model.reader.start(n_streams))
+        start = model.reader.start(n_streams)
+        self.state = NetworkState(*(field.detach().clone() for field in start))
 
     def read(self, block: Block, temperature: float = 1.0) -> Prediction:
         """The predictions for a block's words, in packed order."""
@@ -115,39 +115,26 @@ class Streams:
         words = self.tokens[places]
         streams = torch.from_numpy(block.streams)
         fresh = torch.from_numpy(block.fresh)
-        start = flat(self.model.reader.start(len(streams)))
+        start = self.model.reader.start(len(streams))
         state = [
             torch.where(fresh.view(-1, *[1] * (new.ndim - 1)), new, old[streams])
-            for new, old in zip(start, flat(self.state), strict=True)
+            for new, old in zip(start, self.state, strict=True)
         ]
         prediction: Prediction
         prediction, after = self.model(
             torch.from_numpy(self.rows[words]),
             torch.from_numpy(self.classes[words]),
             sizes,
-            unflat(state),
+            NetworkState(*state),
             temperature,
         )
-        self.state = unflat(
-            [
+        self.state = NetworkState(
+            *(
                 old.index_copy(0, streams, new.detach())
-                for old, new in zip(flat(self.state), flat(after), strict=True)
-            ]
+                for old, new in zip(self.state, after, strict=True)
+            )
         )
         return prediction
-
-
-def flat(state: State) -> list[Tensor]:
-    return [state.hidden, *state.cells]
-
-
-def unflat(tensors: Sequence[Tensor]) -> State:
-    hidden, *cells = tensors
-    return State(hidden, Cells(*cells))
-
-
-def detached(state: State) -> State:
-    return unflat([tensor.detach().clone() for tensor in flat(state)])
 
 
 def write_output(
@@ -167,9 +154,8 @@ def read_language_model(
     kept = model.attrs.get(OUTPUT)
     if not kept:
         raise ValueError(Errors.R330.format(name=name))
-    encoder, layer = model.layers
-    reader: Reader = layer.shims[0]._model
-    table: Any = encoder.get_param("E")
+    reader: PaperNetwork = shim_of(model)._model
+    table: Any = model.layers[0].get_param("E")
     output, vocabulary = _output(kept, len(reader.initial_hidden))
     language_model = LanguageModel(torch.from_numpy(table), reader, output)
     return language_model.eval(), vocabulary

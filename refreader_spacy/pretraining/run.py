@@ -27,19 +27,19 @@ from torch import nn
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import atomic_write
+from refreader_spacy.paper.network import NetworkState, PaperNetwork
 from refreader_spacy.pretraining.blocks import Block, Cutter, passes
 from refreader_spacy.pretraining.corpus import Corpus, Index, PlainText
 from refreader_spacy.pretraining.language_model import (
     LanguageModel,
-    ReaderModel,
     Streams,
-    flat,
     output_layer,
-    unflat,
     write_output,
 )
 from refreader_spacy.pretraining.vocabulary import Vocabulary, learn_vocabulary
+from refreader_spacy.protocol import ReaderModel
 from refreader_spacy.reader.encoders import word_rows
+from refreader_spacy.reader.model import shim_of
 
 CHECKPOINT = "checkpoint.pt"
 BEST = "model-best"
@@ -134,9 +134,9 @@ class Run:
         self.nlp = nlp
         pipe: Any = nlp.get_pipe(settings["component"])
         self.model: ReaderModel = pipe.model
-        names = [layer.name for layer in self.model.layers] or [self.model.name]
-        if names[0] != "word_vectors":
-            raise ValueError(Errors.R326.format(found=names[0]))
+        found = self.model.name, self.model.layers[0].name
+        if found != ("refreader", "word_vectors"):
+            raise ValueError(Errors.R326.format(found=" on ".join(found)))
         # A second pipeline, so that the saved vocab doesn't get all words of the text
         scratch = load_model_from_config(config, auto_fill=True)
         self.corpus: Corpus = text(scratch)
@@ -162,10 +162,9 @@ class Run:
         return vocabulary, rows, vocabulary.classes(doc)
 
     def _language_model(self, dropout: float) -> LanguageModel:
-        encoder, layer = self.model.layers
-        reader = layer.shims[0]._model
+        reader: PaperNetwork = shim_of(self.model)._model
         reader.dropout = dropout
-        table: Any = encoder.get_param("E")
+        table: Any = self.model.layers[0].get_param("E")
         size, n_classes = len(reader.initial_hidden), len(self.vocabulary)
         output = output_layer(size, n_classes, self.objective.cutoffs)
         return LanguageModel(torch.from_numpy(table), reader, output)
@@ -287,6 +286,7 @@ class Run:
 
     def _save_best(self) -> None:
         """A pipeline; the model in it is what [initialize] init_tok2vec takes."""
+        shim_of(self.model).changed()
         write_output(self.model, self.vocabulary, self.language_model.output)
         self.model.attrs["trained"] = True
         with atomic_write(self.output / BEST) as draft:
@@ -303,7 +303,7 @@ class Run:
             "log": self.log,
             "model": self.language_model.state_dict(),
             "optimizers": [each.state_dict() for each in self.optimizers],
-            "streams": flat(self.streams.state),
+            "streams": list(self.streams.state),
             "random": torch.get_rng_state(),
         }
         with atomic_write(self.output / CHECKPOINT) as draft:
@@ -326,7 +326,7 @@ class Run:
             self.optimizers, checkpoint["optimizers"], strict=True
         ):
             optimizer.load_state_dict(state)
-        self.streams.state = unflat(checkpoint["streams"])
+        self.streams.state = NetworkState(*checkpoint["streams"])
         torch.set_rng_state(checkpoint["random"])
 
 

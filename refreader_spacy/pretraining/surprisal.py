@@ -15,13 +15,9 @@ from spacy.tokens import Doc, SpanGroup
 from refreader_spacy.annotation.extensions import encoded
 from refreader_spacy.annotation.index import READ
 from refreader_spacy.pretraining.blocks import Cutter
-from refreader_spacy.pretraining.language_model import (
-    ReaderModel,
-    Streams,
-    read_language_model,
-)
+from refreader_spacy.pretraining.language_model import Streams, read_language_model
 from refreader_spacy.pretraining.vocabulary import UNKNOWN
-from refreader_spacy.protocol import Array
+from refreader_spacy.protocol import Array, ReaderModel
 from refreader_spacy.reader.encoders import word_rows
 
 SIDE_BY_SIDE = Cutter(n_streams=64, length=256)  # bounds the memory

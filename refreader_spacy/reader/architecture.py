@@ -6,28 +6,34 @@ there in torch, and its gradient comes back the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 import torch
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model, torch2xp, xp2torch
-from thinc.types import Floats2d
 
-from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import Array, Part, ReaderModel, read_docs
+from refreader_spacy.protocol import ReaderModel, read_docs
 from refreader_spacy.reader.entity_reader import EntityReader
 from refreader_spacy.reader.inference import ReaderWeights
 from refreader_spacy.reader.loss import EntityLoss, LossWeights, windows_of
+from refreader_spacy.reader.model import (
+    Encoder,
+    KeptReader,
+    check_sizes,
+    encode,
+    initialize,
+    looks_ahead,
+    loss_weights_of,
+    shim_of,
+)
 from refreader_spacy.reader.network import Encoded, EntityNetwork
-from refreader_spacy.reader.shim import ReaderShim, tensors_from_bytes, tensors_to_bytes
+from refreader_spacy.reader.shim import ReaderShim
 from refreader_spacy.reader.tokens import TextState, token_rows
-
-Vectors = list[Floats2d]
 
 
 @dataclass
@@ -40,7 +46,7 @@ class TrainingOutput:
 
 
 def build_entity_reader_v1(
-    tok2vec: Model[list[Doc], Vectors],
+    tok2vec: Encoder,
     width: int,
     token_size: int = 160,
     hidden_size: int = 256,
@@ -50,6 +56,7 @@ def build_entity_reader_v1(
     dropout: float = 0.35,
     word_dropout: float = 0.08,
     noise: float = 0.03,
+    lookahead: bool | None = None,
     loss_weights: dict[str, float] | None = None,
 ) -> ReaderModel:
     """A reader of everything that a text mentions, with many memory cells.
@@ -65,16 +72,19 @@ def build_entity_reader_v1(
     word_dropout (float): How often a word is read as an unknown one.
     noise (float): How often a mention goes to a wrong cell in training, as it will
         later.
+    lookahead (bool | None): Do tokens' vectors depend on later tokens? None is what the
+        encoder says; of one that doesn't say, we assume so.
     loss_weights (dict[str, float] | None): What each decision counts in training:
         detection, link, edge, flag (of annotation schemes), type.
     """
-    for name, size in (
-        *(("width", width), ("token_size", token_size), ("hidden_size", hidden_size)),
-        *(("mention_size", mention_size), ("score_size", score_size)),
-        ("n_cells", n_cells),
-    ):
-        if size < 1:
-            raise ValueError(Errors.R320.format(name=name, found=size))
+    check_sizes(
+        width=width,
+        token_size=token_size,
+        hidden_size=hidden_size,
+        mention_size=mention_size,
+        score_size=score_size,
+        n_cells=n_cells,
+    )
     network = EntityNetwork(
         width=width,
         token_size=token_size,
@@ -84,46 +94,33 @@ def build_entity_reader_v1(
         dropout=dropout,
         word_dropout=word_dropout,
     )
-    try:
-        weights = LossWeights(**(loss_weights or {}))
-    except TypeError as error:
-        known = sorted(vars(LossWeights()))
-        raise ValueError(Errors.R321.format(known=known, found=loss_weights)) from error
-    loss = EntityLoss(weights, n_cells, noise)
+    loss = EntityLoss(loss_weights_of(LossWeights, loss_weights), n_cells, noise)
+    make = partial(
+        _reader, n_cells=n_cells, loss=loss, lookahead=looks_ahead(tok2vec, lookahead)
+    )
     return Model(
         "entity_reader",
         _forward,
-        init=_initialize,
+        init=initialize,
         dims={"nI": width},
         layers=[tok2vec],
-        attrs={"reader": partial(_reader, n_cells=n_cells, loss=loss)},
-        shims=[
-            ReaderShim(
-                network,
-                serialize_model=tensors_to_bytes,
-                deserialize_model=tensors_from_bytes,
-            )
-        ],
+        attrs={"reader": KeptReader(make)},
+        shims=[ReaderShim(network)],
     )
 
 
-def _reader(model: ReaderModel, *, n_cells: int, loss: EntityLoss) -> EntityReader:
+def _reader(
+    model: ReaderModel, *, n_cells: int, loss: EntityLoss, lookahead: bool
+) -> EntityReader:
     """The reader with the weights as they are now."""
-    network: EntityNetwork = model.shims[0]._model
+    network: EntityNetwork = shim_of(model)._model
     parameters = {k: v.cpu().numpy() for k, v in network.state_dict().items()}
-    encoder = model.layers[0]
-
-    def encode(docs: Sequence[Doc | Span]) -> list[Array]:
-        given = docs
-        if not encoder.attrs.get("takes_spans"):
-            given = [d.as_doc() if isinstance(d, Span) else d for d in docs]
-        return [cast(Array, model.ops.to_numpy(v)) for v in encoder.predict(given)]
-
     return EntityReader(
         ReaderWeights(parameters, n_cells),
-        encode,
+        partial(encode, model),
         partial(_get_loss, loss=loss),
-        lookahead=bool(encoder.attrs.get("lookahead", True)),
+        lookahead=lookahead,
+        needs_past=bool(model.layers[0].attrs.get("needs_past")),
     )
 
 
@@ -137,15 +134,6 @@ def _get_loss(
     return loss(list(examples), outputs, prefix)
 
 
-def _initialize(model: ReaderModel, X: list[Doc] | None = None, Y: Any = None) -> None:
-    encoder = model.layers[0]
-    encoder.initialize(X=X)
-    model.shims[0]._model.reset()
-    expected = model.get_dim("nI")
-    for found in {v.shape[-1] for v in encoder.predict(X or [])} - {expected}:
-        raise ValueError(Errors.R001.format(found=found, expected=expected))
-
-
 def _forward(model: ReaderModel, docs: list[Doc], is_train: bool) -> Any:
     if not is_train:
         return read_docs(model, docs), lambda d_parts: []
@@ -156,7 +144,7 @@ def _forward_to_learn(
     model: ReaderModel, docs: list[Doc]
 ) -> tuple[TrainingOutput, Callable[[TrainingOutput], list[Doc]]]:
     encoder: Any = model.layers[0]
-    network: EntityNetwork = model.shims[0]._model
+    network: EntityNetwork = shim_of(model)._model
     network.train()
     tokens = [token_rows(doc, TextState()) for doc in docs]
     given, backprop = encoder(docs, is_train=True)

@@ -54,11 +54,13 @@ class EntityReader:
         get_loss: Loss,
         *,
         lookahead: bool,
+        needs_past: bool,
     ) -> None:
         self.weights = weights
         self.encode = encode
         self.n_cells = weights.n_cells
         self.lookahead = lookahead
+        self.needs_past = needs_past
         self.get_loss = get_loss
 
     def start(self) -> TextReading:

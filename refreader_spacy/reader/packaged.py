@@ -13,6 +13,7 @@ from thinc.api import Config, Model
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.protocol import Array, ReaderModel
+from refreader_spacy.reader.model import shim_of
 
 CARD = "card.json"  # threshold, data, licences, scores and limits of the weights
 OUTPUT = "next_word"  # the attribute that holds a language model's output layer
@@ -62,8 +63,7 @@ def write_packaged(
             is_table = layer.name == "word_vectors"  # the most of the model
             small = _in_bytes(layer, value) if is_table else value.astype(np.float16)
             layer.set_param(name, small)
-        for shim in layer.shims:
-            shim._model.half()
+    shim_of(model)._model.half()
     (folder / "model").write_bytes(model.to_bytes())
 
 
@@ -82,5 +82,5 @@ def _restore(model: ReaderModel) -> None:
             if len(largest):
                 parts *= largest[:, None] / STEPS
             layer.set_param(name, parts)
-        for shim in layer.shims:
-            shim._model.float()
+    shim_of(model)._model.float()
+    shim_of(model).changed()

@@ -30,7 +30,15 @@ HIGHEST = {
     Field.SURE: 1,
     Extra.GROUPS: 7,
 }
-_ARRAYS = ("hidden", "rows", "inputs", "left_keys", "open_number", "open_head", "open_query")
+_ARRAYS = (
+    "hidden",
+    "rows",
+    "inputs",
+    "left_keys",
+    "open_number",
+    "open_head",
+    "open_query",
+)
 _MEMORY = ("total", "scored", "compared", "entities")
 
 
@@ -54,14 +62,14 @@ def state_from_saved(weights: ReaderWeights, saved: dict[str, Any]) -> ReaderSta
     state = weights.start()
     memory = state.memory
     for name in _ARRAYS:
-        setattr(state, name, _array(saved, name, getattr(state, name)))
+        setattr(state, name, checked_array(saved, name, getattr(state, name)))
     for name in _MEMORY:
-        setattr(memory, name, _array(saved, name, getattr(memory, name)))
-    memory.cells.fields = _array(saved, "fields", memory.cells.fields)
-    memory.cells.sets = _array(saved, "sets", memory.cells.sets)
-    memory.n_entities = _number(saved, "n_entities", LARGEST)
-    memory.n_mentions = _number(saved, "n_mentions", LARGEST)
-    state.n_read = _number(saved, "n_read", LARGEST)
+        setattr(memory, name, checked_array(saved, name, getattr(memory, name)))
+    memory.cells.fields = checked_array(saved, "fields", memory.cells.fields)
+    memory.cells.sets = checked_array(saved, "sets", memory.cells.sets)
+    memory.n_entities = checked_number(saved, "n_entities", LARGEST)
+    memory.n_mentions = checked_number(saved, "n_mentions", LARGEST)
+    state.n_read = checked_number(saved, "n_read", LARGEST)
     state.text = _text_state(saved["text"])
     _check_ranges(state)
     return state
@@ -96,7 +104,7 @@ def _check_ranges(state: ReaderState) -> None:
         raise ValueError(Errors.R257.format(name="ranges"))
 
 
-def _array(saved: dict[str, Any], name: str, like: Any) -> Any:
+def checked_array(saved: dict[str, Any], name: str, like: Any) -> Any:
     """An array of the type and, but for how many rows tokens have, the shape."""
     found = saved[name]
     if (
@@ -111,7 +119,7 @@ def _array(saved: dict[str, Any], name: str, like: Any) -> Any:
     return found.copy()
 
 
-def _number(saved: dict[str, Any], name: str, highest: int) -> int:
+def checked_number(saved: dict[str, Any], name: str, highest: int) -> int:
     found = saved[name]
     if type(found) is not int or not 0 <= found <= highest:
         raise ValueError(Errors.R257.format(name=name))

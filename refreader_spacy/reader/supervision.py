@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc, SpanGroup
+from spacy.tokens import Doc
 from spacy.training import Example
 
+from refreader_spacy.corpora.span_groups import gold_groups
 from refreader_spacy.protocol import Array, Longs
 from refreader_spacy.reader.cells import Cells, Extra
 from refreader_spacy.reader.features import FEATURES, N_FEATURES, pair_features
@@ -159,15 +160,6 @@ def gold_mentions(example: Example, prefix: str, places: Longs) -> list[GoldMent
             number += 1
     found.sort()
     return [m for i, m in enumerate(found) if not i or m.head != found[i - 1].head]
-
-
-def gold_groups(doc: Doc, prefix: str) -> list[SpanGroup]:
-    """The gold clusters of a Doc, singletons included."""
-    return [
-        group
-        for key, group in doc.spans.items()
-        if key.startswith(f"{prefix}_") and key.removeprefix(f"{prefix}_").isdecimal()
-    ]
 
 
 def _aligned_speakers(example: Example) -> list[int] | None:

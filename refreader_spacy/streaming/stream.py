@@ -78,6 +78,8 @@ class Stream:
         self._reader = reader_of(self.pipe.model)
         if self._reader.lookahead:
             raise ValueError(Errors.R250.format(name=self.pipe.name))
+        if self._reader.needs_past:
+            raise ValueError(Errors.R253.format(name=self.pipe.name))
         self._state = self._reader.start()
         scheme = self.pipe.scheme_number(self._reader)
         self._decoder = Decoder(self.pipe.threshold, scheme)

@@ -1,1 +1,1 @@
-"""From annotated text to a gradient: gold links, loss, schedules."""
+"""Callbacks for `spacy train`: where it starts, schedules, kept features."""

@@ -115,5 +115,7 @@ def with_gap(doc: Doc, clusters: Sequence[Cluster]) -> list[Cluster]:
             groups.append([mention])
             own = len(groups) - 1
     return [
-        Cluster(sorted(set(group), key=lambda m: m.head), []) for group in groups if group
+        Cluster(sorted(set(group), key=lambda m: m.head), [])
+        for group in groups
+        if group
     ]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy_transformers.layers import TransformerListener
 from thinc.api import Model, glorot_uniform_init
 from thinc.types import Floats2d
@@ -34,7 +34,8 @@ def transformer_layers(
         layers=[Listener(upstream)],
         attrs={
             "lookahead": lookahead,
-            "needs_past": not lookahead,
+            "needs_past": True,
+            "takes_spans": True,
             "dropout": dropout,
         },
     )
@@ -52,7 +53,11 @@ class Listener(TransformerListener):
             return cast(list[TokenData], self._outputs)
         return [self._data(doc, docs is self.samples) for doc in docs]
 
-    def _data(self, doc: Doc, is_sample: bool) -> TokenData:
+    def _data(self, doc: Doc | Span, is_sample: bool) -> TokenData:
+        if isinstance(doc, Span):
+            whole = self._data(doc.doc, is_sample)
+            vectors = whole.model_output["last_hidden_state"][doc.start : doc.end]
+            return token_data(vectors, getattr(whole, "frozen", True))
         data = doc._.trf_data
         if data is None and (is_sample or not len(doc)):
             zeros: Any = np.zeros((len(doc), self.get_dim("nO")), dtype=np.float32)

@@ -17,11 +17,7 @@ from refreader_spacy.corpora.gap_corpus import gap_examples
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))
 EXTRAS = ("spacy-transformers", "spacy-curated-transformers")  # as configs name them
-GOES_ON_FROM = {
-    "incremental": "silver",
-    "transformer_finetune": "transformer",
-    "transformer_names_finetune": "transformer_names",
-}
+GOES_ON_FROM = {"transformer_finetune": "transformer"}
 
 
 @pytest.fixture
@@ -56,7 +52,6 @@ def overrides(path: Path, paths: dict[str, str | None]) -> dict[str, Any]:
     return {**{f"paths.{k}": v for k, v in known.items()}, **settings}
 
 
-# The vectors that incremental.cfg goes on with are inside its model.
 @pytest.mark.filterwarnings("ignore:.*W113")
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_a_config_takes_two_steps(path: Path, paths, tmp_path, request):

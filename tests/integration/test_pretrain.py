@@ -25,6 +25,7 @@ from refreader_spacy.cli.corpus import add_demo_vectors
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.pretraining.surprisal import surprisals
+from refreader_spacy.protocol import read_docs
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "configs" / "lm.cfg"
@@ -88,8 +89,7 @@ def log(folder: Path, output: str) -> list[dict[str, float]]:
 
 
 def reader_of(nlp: spacy.language.Language) -> dict[str, Any]:
-    _, layer = nlp.get_pipe("refreader").model.layers
-    return layer.shims[0]._model.state_dict()
+    return nlp.get_pipe("refreader").model.shims[0]._model.state_dict()
 
 
 def test_it_learns_what_comes_next(folder: Path):
@@ -105,8 +105,8 @@ def test_where_writing_costs_less_is_written(folder: Path):
         assert result.exit_code == 0, result.output
         nlp = spacy.load(folder / name / "model-best")
         doc = nlp.make_doc("Ann met Bo and Bo saw Ann.")
-        (reading,) = nlp.get_pipe("refreader").predict([doc])
-        written[name] = (reading.update + reading.overwrite).sum()
+        (part,) = read_docs(nlp.get_pipe("refreader").model, [doc], gates=True)
+        written[name] = (part.gates.update + part.gates.overwrite).sum()
     assert written["costly"] < written["free"] / 4
 
 

@@ -8,6 +8,8 @@ from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Adam, fix_random_seed
 
+from refreader_spacy.protocol import read_docs
+
 CNN = {
     "@architectures": "spacy.HashEmbedCNN.v2",
     "width": 8,
@@ -113,30 +115,30 @@ def texts_of(clusters):
     return [[span.text for span in cluster] for cluster in clusters]
 
 
-def test_two_docs_are_learned_saved_and_loaded(reader_nlp, examples, tmp_path):
+def test_two_docs_are_learned_saved_and_loaded(paper_nlp, examples, tmp_path):
     optimizer = Adam(0.02)
     for _ in range(80):
-        reader_nlp.update(examples, sgd=optimizer)
-    reader_nlp.get_pipe("refreader").threshold = 0.5
-    reader_nlp.to_disk(tmp_path)
+        paper_nlp.update(examples, sgd=optimizer)
+    paper_nlp.get_pipe("refreader").threshold = 0.5
+    paper_nlp.to_disk(tmp_path)
     from_disk = spacy.load(tmp_path)
-    from_bytes = spacy.util.load_model_from_config(reader_nlp.config)
-    from_bytes.from_bytes(reader_nlp.to_bytes())
+    from_bytes = spacy.util.load_model_from_config(paper_nlp.config)
+    from_bytes.from_bytes(paper_nlp.to_bytes())
     gold = [[["Ann Lee", "she"]], [["Bo", "he"]]]
-    for nlp in (reader_nlp, from_disk, from_bytes):
+    for nlp in (paper_nlp, from_disk, from_bytes):
         docs = [nlp(example.reference.text) for example in examples]
         assert [texts_of(doc._.coref_clusters) for doc in docs] == gold
-    links = [nlp(examples[0].text)._.coref_links for nlp in (reader_nlp, from_disk)]
+    links = [nlp(examples[0].text)._.coref_links for nlp in (paper_nlp, from_disk)]
     assert links[0][0].probability == links[1][0].probability > 0.5
 
 
-def test_docs_of_any_length_may_be_in_a_batch(reader_nlp, examples):
+def test_docs_of_any_length_may_be_in_a_batch(paper_nlp, examples):
     bare = [
-        Example(reader_nlp.make_doc(text), reader_nlp.make_doc(text))
+        Example(paper_nlp.make_doc(text), paper_nlp.make_doc(text))
         for text in ("", "Ann", "  \n ")
     ]
-    alone = reader_nlp.update(bare, sgd=Adam(0.01))["refreader"]
-    together = reader_nlp.update([*bare, *examples], sgd=Adam(0.01))["refreader"]
+    alone = paper_nlp.update(bare, sgd=Adam(0.01))["refreader"]
+    together = paper_nlp.update([*bare, *examples], sgd=Adam(0.01))["refreader"]
     assert np.isfinite([alone, together]).all()
 
 
@@ -146,20 +148,21 @@ def test_a_seed_gives_the_same_weights(nlp, examples):
         fix_random_seed(1)
         nlp.update(examples, sgd=Adam(0.01))
     docs = [example.predicted for example in examples]
-    first, second = (nlp.get_pipe("refreader").predict(docs) for nlp in (one, other))
-    for reading, again in zip(first, second, strict=True):
-        np.testing.assert_array_equal(reading.update, again.update)
+    models = [nlp.get_pipe("refreader").model for nlp in (one, other)]
+    first, second = (read_docs(model, docs, gates=True) for model in models)
+    for part, again in zip(first, second, strict=True):
+        np.testing.assert_array_equal(part.gates.update, again.gates.update)
 
 
-def test_averaged_weights_are_used_for_a_while(reader_nlp, examples):
+def test_averaged_weights_are_used_for_a_while(paper_nlp, examples):
     """Thinc's torch models ignore the optimizer's averages; ours must not."""
     optimizer = Adam(0.1, use_averages=True)
     for _ in range(3):
-        reader_nlp.update(examples, sgd=optimizer)
-    model = reader_nlp.get_pipe("refreader").model
-    module = model.layers[-1].shims[0]._model
+        paper_nlp.update(examples, sgd=optimizer)
+    model = paper_nlp.get_pipe("refreader").model
+    module = model.shims[0]._model
     latest = {name: p.detach().clone() for name, p in module.named_parameters()}
-    with reader_nlp.use_params(optimizer.averages):
+    with paper_nlp.use_params(optimizer.averages):
         averaged = {name: p.detach().clone() for name, p in module.named_parameters()}
     assert any(not torch.equal(latest[name], averaged[name]) for name in latest)
     for name, p in module.named_parameters():

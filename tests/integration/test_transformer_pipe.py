@@ -14,6 +14,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Adam, Config, fix_random_seed
 
+from refreader_spacy import protocol
+
 pytest.importorskip("spacy_transformers")
 
 ROOT = Path(__file__).parents[2]
@@ -62,8 +64,8 @@ def links(doc: Doc) -> list[tuple[str, str, float]]:
 
 
 def gates(nlp: Language, doc: Doc) -> np.ndarray:
-    (reading,) = nlp.get_pipe("refreader").predict([doc])
-    return np.concatenate([reading.update, reading.overwrite], axis=1)
+    (part,) = nlp.get_pipe("refreader").predict([doc])
+    return np.concatenate([part.gates.update, part.gates.overwrite], axis=1)
 
 
 def learn(nlp: Language, examples: list[Example], n_steps: int) -> list[float]:
@@ -239,14 +241,14 @@ def test_no_stream_of_tokens_without_their_past(kind, code, tiny, examples):
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2"])
-def test_long_texts_are_read_as_a_whole(kind, tiny, examples):
-    """The fast way of reading, in blocks, has the gates of the plain one."""
+def test_long_texts_are_read_as_a_whole(kind, tiny, examples, monkeypatch):
+    """Reading in blocks gives the gates of reading all at once."""
     nlp = pipeline(tiny(kind), examples, lookahead=kind != "gpt2")
     doc = nlp(TEXT * 90)
-    assert len(doc) > 1024
-    (plain,) = nlp.get_pipe("refreader").model.predict([doc])
-    expected = np.concatenate([plain.update, plain.overwrite], axis=1)
-    np.testing.assert_allclose(gates(nlp, doc), expected, atol=1e-4)
+    assert len(doc) > protocol.BLOCK
+    found = gates(nlp, doc)
+    monkeypatch.setattr(protocol, "BLOCK", len(doc))
+    np.testing.assert_allclose(found, gates(nlp, doc), atol=1e-4)
 
 
 # What goes wrong

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refreader_spacy.paper.documents import Documents
 from refreader_spacy.paper.links import link_probabilities
-from refreader_spacy.paper.reader import Reader
+from refreader_spacy.paper.network import PaperNetwork
+from refreader_spacy.paper.numpy_reader import read_tokens
+from refreader_spacy.paper.paper_reader import read_side_by_side
 from refreader_spacy.paper.weights import FAINT, NumpyWeights, distinct_rows
 
 WIDTH, HIDDEN = 5, 6
@@ -19,7 +20,7 @@ GATES = ("update", "overwrite", "salience")
 
 def make_reader(tolerance=0.0, scale=1.0):
     torch.manual_seed(0)
-    reader = Reader(
+    reader = PaperNetwork(
         width=WIDTH,
         hidden_size=HIDDEN,
         key_size=4,
@@ -51,7 +52,7 @@ def read_by_torch(reader, vectors):
 
 
 def read(weights, vectors):
-    return Documents(weights).read(vectors, [len(vectors)])
+    return read_tokens(weights, weights.start(), vectors)
 
 
 def gates_of(reading):
@@ -72,31 +73,30 @@ READERS = st.sampled_from(
 )
 
 
-def assert_read_as_in_torch(reader, docs):
-    docs = sorted(docs, key=len, reverse=True)
+@ANY_TEXTS
+@given(READERS, texts())
+def test_documents_read_as_in_torch(reader, docs):
     weights = weights_of(reader)
-    together = Documents(weights, weights.start(len(docs)))
-    found = together.read(np.concatenate(docs), [len(vectors) for vectors in docs])
-    stops = np.cumsum([len(vectors) for vectors in docs])[:-1]
-    for gate, gates in enumerate(gates_of(found)):
-        for part, vectors in zip(np.split(gates, stops), docs, strict=True):
-            if len(vectors):
-                expected = read_by_torch(reader, vectors)[gate]
-                np.testing.assert_allclose(part, expected, atol=2e-6)
+    for vectors in docs:
+        if len(vectors):
+            expected = read_by_torch(reader, vectors)
+            found = gates_of(read(weights, vectors))
+            np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
 @ANY_TEXTS
 @given(READERS, texts())
-def test_documents_read_as_in_torch(reader, docs):
-    assert_read_as_in_torch(reader, docs)
-
-
-def test_any_number_of_documents_reads_as_in_torch():
-    """More than are read side by side, and ever fewer towards the longest's end."""
-    random = np.random.default_rng(0)
-    shapes = [(n, WIDTH) for n in random.integers(0, 12, size=110)]
-    docs = [random.normal(size=shape).astype(np.float32) for shape in shapes]
-    assert_read_as_in_torch(make_reader(tolerance=0.1), docs)
+def test_documents_side_by_side_read_as_each_alone(reader, docs):
+    """Their gates, and what is known after the last token."""
+    weights = weights_of(reader)
+    alone = [weights.start() for _ in docs]
+    together = [weights.start() for _ in docs]
+    found = read_side_by_side(reader, together, docs)
+    for i, vectors in enumerate(docs):
+        expected = read_tokens(weights, alone[i], vectors)
+        np.testing.assert_allclose(gates_of(found[i]), gates_of(expected), atol=2e-6)
+        for field, wanted in zip(together[i], alone[i], strict=True):
+            np.testing.assert_allclose(field, wanted, atol=1e-5)
 
 
 @ANY_TEXTS
@@ -105,22 +105,16 @@ def test_reading_goes_on_where_it_stopped(reader, docs, data):
     (vectors,) = docs
     cut = data.draw(st.integers(0, len(vectors)))
     weights = weights_of(reader)
-    first = Documents(weights)
-    begun = first.read(vectors[:cut], [cut])
-    state = [field.copy() for field in first.state]
-    ended = Documents(weights, first.state).read(vectors[cut:], [len(vectors) - cut])
-    found = [
-        np.concatenate(g) for g in zip(*map(gates_of, (begun, ended)), strict=True)
-    ]
+    state = weights.start()
+    parts = [read_tokens(weights, state, v) for v in (vectors[:cut], vectors[cut:])]
+    found = [np.concatenate(g) for g in zip(*map(gates_of, parts), strict=True)]
     whole = gates_of(read(weights, vectors))
     np.testing.assert_allclose(found, whole, atol=2e-6)
-    for field, again in zip(state, first.state, strict=True):
-        np.testing.assert_array_equal(field, again)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_skipping_faint_gates_changes_no_link_by_more_than_1e_4(seed):
-    """NumpyWeights with which many tokens write and many hardly do."""
+    """Weights with which many tokens write and many hardly do."""
     reader = make_reader()
     vectors = np.random.default_rng(seed).normal(size=(80, WIDTH)).astype(np.float32)
     reader.memory.entity.weight.data *= 200

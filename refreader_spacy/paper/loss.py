@@ -12,9 +12,9 @@ import torch
 from torch.nn.functional import binary_cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
+from refreader_spacy.paper.gold import GoldLinks
 from refreader_spacy.paper.links import link_probabilities
 from refreader_spacy.protocol import Reading
-from refreader_spacy.training.gold import GoldLinks
 
 EPS = 1e-6
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from refreader_spacy.paper.gold import GoldLinks
+from refreader_spacy.paper.loss import EPS, coreference_loss
 from refreader_spacy.protocol import Reading
-from refreader_spacy.training.gold import GoldLinks
-from refreader_spacy.training.loss import EPS, coreference_loss
 
 
 @st.composite

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from refreader_spacy.paper.memory import Cells
-from refreader_spacy.paper.reader import Reader, State
+from refreader_spacy.paper.network import NetworkState, PaperNetwork
 
 WIDTH, HIDDEN, KEY, CELLS = 2, 3, 2, 2
 SIZES = [3, 3, 2, 1]  # documents of 4, 3 and 2 tokens, packed
@@ -20,7 +19,7 @@ DOCS = [[0, 3, 6, 8], [1, 4, 7], [2, 5]]  # the same, as places in the pack
 
 def make_reader(memory_bias=-1.0, dropout=0.3):
     torch.manual_seed(0)
-    return Reader(
+    return PaperNetwork(
         width=WIDTH,
         hidden_size=HIDDEN,
         key_size=KEY,
@@ -55,21 +54,16 @@ TOKENS = numbers(sum(SIZES), WIDTH).map(torch.from_numpy)
 def start_of(reader):
     """A state in mid-text, so that its gradient has somewhere to go."""
     torch.manual_seed(1)
-    cells = Cells(
+    return NetworkState(
+        torch.randn(3, HIDDEN).double(),
         torch.randn(3, CELLS, KEY).double(),
         torch.randn(3, CELLS, HIDDEN).double(),
         torch.rand(3, CELLS).double(),
     )
-    return State(torch.randn(3, HIDDEN).double(), cells)
-
-
-def flat(state):
-    return (state.hidden, *state.cells)
 
 
 def some(state, documents):
-    fields = (field[documents] for field in flat(state))
-    return State(next(fields), Cells(*fields))
+    return NetworkState(*(field[documents] for field in state))
 
 
 def sigmoid(x):
@@ -117,18 +111,16 @@ def test_reading_is_what_the_paper_says_for_each_document(reader, tokens, train)
         columns, cells = read_by_hand(reader, tokens[places], drawn, 0.7)
         for found, wanted in zip(packed[:4], columns, strict=True):
             torch.testing.assert_close(found[places], wanted)
-        last = State(columns[-1][-1:], cells)
-        torch.testing.assert_close(
-            flat(some(packed.state, slice(number, number + 1))), flat(last)
-        )
+        last = NetworkState(columns[-1][-1:], *cells)
+        torch.testing.assert_close(some(packed.state, slice(number, number + 1)), last)
 
 
 def gradients_of(read, reader, tokens, start, noise, temperature, wanted):
     """Values, and the gradients of tokens, weights and the state at the start."""
     tokens = tokens.clone().requires_grad_()
-    begin = [field.clone().requires_grad_() for field in flat(start)]
-    packed = read(tokens, SIZES, State(begin[0], Cells(*begin[1:])), noise, temperature)
-    outputs = [*packed[:4], *flat(packed.state)]
+    begin = [field.clone().requires_grad_() for field in start]
+    packed = read(tokens, SIZES, NetworkState(*begin), noise, temperature)
+    outputs = [*packed[:4], *packed.state]
     loss = sum((x * w).sum() for x, w in zip(outputs, wanted, strict=True))
     names, weights = zip(*reader.named_parameters(), strict=True)
     elsewhere = {"initial_hidden", "memory.initial_keys", "memory.initial_values"}
@@ -150,7 +142,7 @@ def test_the_written_gradient_is_autograds(
     reader.memory.tolerance = tolerance
     noise, start = reader.noise(tokens), start_of(reader)
     n = len(tokens)
-    shapes = [(n, CELLS)] * 3 + [(n, HIDDEN)] + [field.shape for field in flat(start)]
+    shapes = [(n, CELLS)] * 3 + [(n, HIDDEN)] + [field.shape for field in start]
     wanted = [torch.from_numpy(data.draw(numbers(*shape))) for shape in shapes]
     case = (reader, tokens, start, noise, temperature, wanted)
     values, gradients = gradients_of(reader.read, *case)
@@ -162,7 +154,7 @@ def test_the_written_gradient_is_autograds(
 def test_what_is_learned_at_the_start_gets_a_gradient():
     reader, tokens = make_reader(), torch.randn(sum(SIZES), WIDTH).double()
     packed = reader(tokens, batch_sizes=SIZES)
-    sum(field.square().sum() for field in (*packed[:4], *flat(packed.state))).backward()
+    sum(field.square().sum() for field in (*packed[:4], *packed.state)).backward()
     for name, weight in reader.named_parameters():
         assert weight.grad.abs().sum() > 0, name
 
@@ -179,7 +171,7 @@ def test_two_halves_read_like_the_whole(reader, tokens):
     )
     for field, halves in zip(whole[:4], zip(first, rest, strict=True), strict=False):
         torch.testing.assert_close(torch.cat(halves), field)
-    torch.testing.assert_close(flat(some(whole.state, slice(0, 2))), flat(rest.state))
+    torch.testing.assert_close(some(whole.state, slice(0, 2)), rest.state)
 
 
 @pytest.mark.parametrize("train", [True, False])
@@ -196,7 +188,7 @@ def test_saturated_gates_are_never_nan(train, scale):
     packed = reader(tokens, batch_sizes=[2] * 30, temperature=1e-3)
     assert (packed.overwrite == 1).any()
     assert (packed.overwrite == 0).any()
-    outputs = (*packed[:4], *flat(packed.state))
+    outputs = (*packed[:4], *packed.state)
     sum(field.sum() for field in outputs).backward()
     weights = (weight.grad for weight in reader.parameters())
     for tensor in (*outputs, tokens.grad, *weights):

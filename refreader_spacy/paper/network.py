@@ -3,7 +3,8 @@
 Documents are packed: sorted from long to short, all first tokens, then all second ones,
 and so on. So there is no padding.
 
-Shapes: N packed tokens, B documents, M memory cells, X input size, H hidden size.
+Shapes: N packed tokens, B documents, M memory cells, X input size, H hidden and value
+size, K key size.
 """
 
 from __future__ import annotations
@@ -20,21 +21,23 @@ from refreader_spacy.paper.unrolled import Constants, Unrolled
 EPS = 1e-10
 
 
-class State(NamedTuple):
-    """The reader's state between two tokens."""
+class NetworkState(NamedTuple):
+    """The network's state between two tokens."""
 
     hidden: Tensor  # (B, H)
-    cells: Cells
+    keys: Tensor  # (B, M, K)
+    values: Tensor  # (B, M, H)
+    salience: Tensor  # (B, M)
 
 
 class Packed(NamedTuple):
-    """The reader's output at each of N packed tokens."""
+    """The network's output at each of N packed tokens."""
 
     update: Tensor  # (N, M)
     overwrite: Tensor  # (N, M)
     salience: Tensor  # (N, M)
     hidden: Tensor  # (N, H)
-    state: State  # after each document's last token, in packed order
+    state: NetworkState  # after each document's last token, in packed order
 
 
 class Noise(NamedTuple):
@@ -45,7 +48,7 @@ class Noise(NamedTuple):
     choice: Tensor  # (N, M), Gumbel
 
 
-class Reader(nn.Module):
+class PaperNetwork(nn.Module):
     """The Referential Reader: sections 2.1 and 2.2 of the paper."""
 
     def __init__(
@@ -85,7 +88,7 @@ class Reader(nn.Module):
         *,
         batch_sizes: Sequence[int],
         temperature: float = 1.0,
-        state: State | None = None,
+        state: NetworkState | None = None,
     ) -> Packed:
         """Read documents side by side.
 
@@ -93,7 +96,7 @@ class Reader(nn.Module):
         batch_sizes (Sequence[int]): How many documents have a first token, a second
             one, and so on.
         temperature (float): Of the choice of the cell to overwrite, in training.
-        state (State | None): Where an earlier reading of the same documents stopped.
+        state (NetworkState | None): Where an earlier reading of them stopped.
         """
         sizes = list(batch_sizes) or [0]
         state = self.start(sizes[0]) if state is None else state
@@ -126,9 +129,10 @@ class Reader(nn.Module):
             self.pre_input.weight.copy_(trained["weight_ih"].chunk(3)[2])
             self.pre_hidden.weight.copy_(trained["weight_hh"].chunk(3)[2])
 
-    def start(self, n_docs: int) -> State:
+    def start(self, n_docs: int) -> NetworkState:
         """The state before the first token."""
-        return State(self.initial_hidden.expand(n_docs, -1), self.memory.empty(n_docs))
+        hidden = self.initial_hidden.expand(n_docs, -1)
+        return NetworkState(hidden, *self.memory.empty(n_docs))
 
     def noise(self, tokens: Tensor) -> Noise:
         """Dropout masks and Gumbel noise for these tokens."""
@@ -146,7 +150,7 @@ class Reader(nn.Module):
         self,
         tokens: Tensor,
         sizes: list[int],
-        state: State,
+        state: NetworkState,
         noise: Noise | None = None,
         temperature: float = 1.0,
     ) -> Packed:
@@ -157,15 +161,16 @@ class Reader(nn.Module):
         pre_inputs, gru_inputs = (x.split(sizes) for x in self._projections(tokens))
         drawn = [None] * len(sizes) if noise is None else _by_step(noise, sizes)
         heads = fused(self._heads())
-        hidden, cells = state
+        hidden, cells = state.hidden, Cells(*state[1:])
         steps = []
-        finished: list[State] = []
+        finished: list[NetworkState] = []
         for pre_input, gru_input, draw in zip(
             pre_inputs, gru_inputs, drawn, strict=True
         ):
             size = len(pre_input)
             if size < len(hidden):
-                finished.append(State(hidden[size:], Cells(*(c[size:] for c in cells))))
+                ended = (field[size:] for field in (hidden, *cells))
+                finished.append(NetworkState(*ended))
                 hidden, cells = hidden[:size], Cells(*(c[:size] for c in cells))
             recalled = hidden * draw.drop_hidden if draw else hidden
             pre = torch.tanh(pre_input + self.pre_hidden(recalled))
@@ -186,7 +191,7 @@ class Reader(nn.Module):
             )
             hidden = gru(gru_input, recurrent, mixed)
             steps.append((gates.update, gates.overwrite, cells.salience, hidden))
-        finished.append(State(hidden, cells))
+        finished.append(NetworkState(hidden, *cells))
         update, overwrite, salience, hidden = map(torch.cat, zip(*steps, strict=True))
         return Packed(update, overwrite, salience, hidden, _joined(finished[::-1]))
 
@@ -194,13 +199,13 @@ class Reader(nn.Module):
         self,
         tokens: Tensor,
         sizes: list[int],
-        state: State,
+        state: NetworkState,
         noise: Noise,
         temperature: float,
     ) -> Packed:
         """The same with the gradient written out, in half of autograd's time."""
         memory = self.memory
-        hidden, (keys, values, salience) = state
+        hidden, keys, values, salience = state
         decays = memory.entity_decay, memory.word_decay
         constants = Constants(sizes, *noise, temperature, *decays, memory.tolerance)
         heads, heads_bias = fused_weights(self._heads())
@@ -226,7 +231,7 @@ class Reader(nn.Module):
         )  # type: ignore[no-untyped-call]
         update, overwrite, saliences, hiddens, hidden, content, salience = outputs
         keys, values = content.split([keys.shape[-1], values.shape[-1]], dim=-1)
-        state = State(hidden, Cells(keys, values, salience))
+        state = NetworkState(hidden, keys, values, salience)
         return Packed(update, overwrite, saliences, hiddens, state)
 
     def _heads(self) -> list[nn.Linear]:
@@ -274,7 +279,5 @@ def _by_step(noise: Noise, sizes: list[int]) -> list[Noise]:
     return [Noise(*draw) for draw in zip(*(x.split(sizes) for x in noise), strict=True)]
 
 
-def _joined(parts: list[State]) -> State:
-    hidden = torch.cat([part.hidden for part in parts])
-    columns = zip(*(part.cells for part in parts), strict=True)
-    return State(hidden, Cells(*(torch.cat(column) for column in columns)))
+def _joined(parts: list[NetworkState]) -> NetworkState:
+    return NetworkState(*map(torch.cat, zip(*parts, strict=True)))
