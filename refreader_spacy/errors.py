@@ -147,6 +147,23 @@ class Errors(metaclass=ErrorsWithCodes):
         "`spacy project run vectors`), or take {present} away to use the demo corpus."
     )
 
+    # Compiled loops
+    R190 = "Expected {name} of the shape {expected}, but found {found}."
+    R191 = (
+        "The texts' lengths {found} don't add up to the {expected} tokens that are given."
+    )
+    R192 = (
+        "No reading could have left the memory in this state: {problem}. Start a new "
+        "reading, or resume one from data that was saved by this version."
+    )
+    R193 = "The memory has no cells. Set n_cells to 1 or more."
+    R194 = (
+        "What mention {mention} is described by is out of range. Describe mentions with "
+        "describe_mentions, by the same version as the reader's."
+    )
+    R195 = "The compiled reader can't compare {feature}: it has no such field or set."
+    R196 = "There are {found} features, but room for {most}. Raise MOST_FEATURES."
+
     # Pictures and the command line
     R220 = "There is no picture {found!r}, only {known}."
     R221 = (

@@ -20,10 +20,18 @@ class Extra(IntEnum):
 
     COUNT = N_FIELDS  # of mentions; 0 for an empty cell
     LATEST = N_FIELDS + 1  # the number of its latest mention
-    GROUPS = N_FIELDS + 2  # bits: a name, a noun, a pronoun is among its mentions
+    GROUPS = N_FIELDS + 2  # the Groups that its mentions are of
 
 
 N_CELL_FIELDS = len(Extra) + N_FIELDS
+
+
+class Group(IntEnum):
+    """What a mention is, as a bit."""
+
+    NAME = 1
+    NOUN = 2
+    PRONOUN = 4
 
 
 class WordSet(IntEnum):
@@ -98,7 +106,7 @@ class Cells:
         fields[Extra.LATEST] = number
         sure = bool(mention[Field.SURE])
         named = mention[Field.KIND] in NAME_KINDS
-        group = 1 if named else 2 if sure else 4
+        group = Group.NAME if named else Group.NOUN if sure else Group.PRONOUN
         fields[Extra.GROUPS] |= group
         if sure:
             _insert(sets[set_slice(WordSet.HEADS)], [mention[Field.STEM]])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from refreader_spacy.errors import Errors
 from refreader_spacy.reader.cells import Cells, Extra
 from refreader_spacy.reader.features import N_VALUES, OFFSETS, pair_features
 from refreader_spacy.reader.mentions import N_KINDS, Field, MentionTable
@@ -111,6 +112,8 @@ def read_mentions(
     links (bool): Keep all probabilities and standings.
     """
     n_cells = len(state.entities)
+    if not n_cells:
+        raise ValueError(Errors.R193)
     k = len(table)
     cell = np.zeros(k, np.int32)
     is_new = np.zeros(k, bool)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
 
 
 def recur_reference(
-    weight: Floats, bias: Floats, hidden: Floats, projected: Floats, lengths: NDArray[np.int64]
+    weight: Floats, bias: Floats, hidden: Floats, projected: Floats, lengths: Longs
 ) -> Floats:
     """Hidden states after each token of texts that follow one another (N, H).
 

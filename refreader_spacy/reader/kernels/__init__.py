@@ -1,6 +1,17 @@
-"""The recurrent unit and the memory, compiled where they can be, else in NumPy."""
+"""The two loops of inference: compiled where that was possible, else in NumPy.
+
+Set the environment variable REFREADER_NO_COMPILED to read in NumPy anyway.
+"""
+
+import os
 
 from refreader_spacy.reader.memory import read_mentions
 from refreader_spacy.reader.recurrence import recur_reference as recur
+
+if not os.environ.get("REFREADER_NO_COMPILED"):
+    try:
+        from refreader_spacy.reader.kernels.entity import read_mentions, recur
+    except ImportError:
+        pass  # there was no compiler
 
 __all__ = ["read_mentions", "recur"]
