@@ -63,8 +63,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "a line `= Name =`, then a paragraph a line."
     )
     R014 = (
-        "{path} has no line like `= Name =`, so it isn't known where an article begins "
-        "and whom it is about."
+        "{path} has no line like `= Name =`, which begins an article and names the "
+        "person it is about."
     )
 
     # GAP: files, corpus, scores
@@ -114,8 +114,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "the package."
     )
     R111 = (
-        "Expected the tokenizer to keep {text!r} at character {offset}, but it gave "
-        "the text {found!r}. Use a tokenizer that keeps the text as it is, as spaCy's "
+        "Expected the tokenizer to keep {text!r} at character {offset}, but it made "
+        "it {found!r}. Use a tokenizer that keeps the text as it is, as spaCy's "
         "do."
     )
     R112 = (
@@ -196,9 +196,9 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R232 = "{path} is both input and output. Give -o another file."
     R233 = (
-        "One of {n_process} processes was ended from outside, most often because there "
-        "was no memory left for it. Take fewer (-n) or smaller batches (--batch-size); "
-        "a .jsonl output keeps what was done, and --resume goes on from there."
+        "One of {n_process} processes was killed, most often because memory ran out. "
+        "Use fewer processes (-n) or smaller batches (--batch-size); a .jsonl output "
+        "can be continued with --resume."
     )
 
     # Streams
@@ -252,13 +252,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "check that it is a text."
     )
     R263 = "Expected a threshold between 0 and 1, but found {found!r}."
-    R264 = (
-        "This text was read too long ago, and others have taken its place. Read it "
-        "once more."
-    )
+    R264 = "This text is no longer stored: later ones have replaced it. Read it again."
     R265 = (
-        "The page can't be at {host}:{port}: {problem}. Choose another --port (0 takes "
-        "any that is free), or another --host."
+        "The page can't be served at {host}:{port}: {problem}. Choose another "
+        "--port (0 takes any that is free), or another --host."
     )
 
     # Files that commands are given
@@ -399,11 +396,11 @@ class Errors(metaclass=ErrorsWithCodes):
         "more than that, or lower [pretraining] max_epochs."
     )
     R328 = (
-        "The run in {path} was started with another [{section}]. Go on with the config "
-        "that it was started with, or give another folder."
+        "The run in {path} was started with another [{section}]. Continue with the "
+        "config that it was started with, or give another folder."
     )
     R329 = (
-        "There is a run in {path} already. Go on with it by --resume, or give another "
+        "There is a run in {path} already. Continue it with --resume, or give another "
         "folder."
     )
     R330 = (
@@ -412,8 +409,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "from its weights."
     )
     R331 = (
-        "`spacy pretrain` can't carry what the reader knows from one block of a text "
-        "to the next. Use `refreader pretrain`, which reads the same config."
+        "`spacy pretrain` can't carry the reader's state from one block of a text to "
+        "the next. Use `refreader pretrain`, which reads the same config."
     )
     R332 = (
         "There are no words in {path} to measure perplexity with. Is it the right file?"
@@ -427,7 +424,7 @@ class Errors(metaclass=ErrorsWithCodes):
         "than with --without."
     )
     R341 = (
-        "The wiki at {api} can't be asked: {problem}. What was fetched so far is kept; "
+        "The request to {api} failed: {problem}. What was fetched so far is kept; "
         "run the same command again to go on. If it never works, check the network "
         "and that --api is the address of a MediaWiki API, such as "
         "https://en.wikipedia.org/w/api.php."
