@@ -175,31 +175,69 @@ class Errors(metaclass=ErrorsWithCodes):
         "There is no file {path} to read. Check the path; a text itself can come from "
         "standard input, with `-` in the file's place."
     )
-    R227 = "Expected a file that ends in one of {known} to write to, but found {path}."
-    R228 = (
-        "{path}, line {line}: expected a JSON object with a string 'text', but found "
-        "{found}. Correct or remove the line."
+    R227 = (
+        "Expected a file that ends in one of {known} to write to, or a folder with "
+        "--format, but found {path}."
     )
-    R229 = (
-        "Only a .jsonl file can be continued with --resume, but the output is "
-        "{output}. Write to a .jsonl file, or leave out --resume."
-    )
+    R228 = "expected a JSON object, but found {found}"
+    R229 = "Standard output can't be continued. Give -o, or leave out --resume."
     R230 = (
-        "{path}, line {line}: expected a record that `refreader annotate` wrote, but "
-        "found {found!r}. Nothing was changed. Give -o another file, or leave out "
-        "--resume to write this one anew."
+        "There is nothing to go on with at {path}. Leave out --resume to write it "
+        "anew, or check the path."
     )
     R231 = (
-        "{path} can't be continued: its record {number} is of {found!r}, but the input "
-        "has {expected!r} in that place. Nothing was changed. Give the same inputs in "
-        "the same order, or leave out --resume to write the file anew."
+        "The run in {path} was started with other inputs or settings ({found}). "
+        "Nothing was changed. Give those again, or leave out --resume and write to "
+        "another place."
     )
     R232 = "{path} is both input and output. Give -o another file."
     R233 = (
-        "One of {n_process} processes was killed, most often because memory ran out. "
-        "Use fewer processes (-n) or smaller batches (--batch-size); a .jsonl output "
-        "can be continued with --resume."
+        "A worker process ended before it could read anything, most often because "
+        "there was no memory left for it. Take fewer processes (-n); what was done is "
+        "kept, and --resume goes on from there."
     )
+    R234 = "it took longer than {seconds:g} seconds"
+    R235 = (
+        "its process ended (exit code {code}), most often for want of memory or "
+        "because of a fault in a library"
+    )
+
+    R236 = "There are no files in the folder {path}. Check the path."
+    R237 = (
+        "expected a string as '{field}', but found an object with {found}. Name its "
+        "field with --text-field"
+    )
+    R238 = "it is longer than {limit:,} bytes"
+    R239 = "it is no UTF-8 text: {found}"
+    R240 = "'{field}' has half a character, which can't be written: {found}"
+    R241 = "it can't be read on: {found}"
+    R242 = (
+        "Files that end in {suffix} need the library {library}. Install it with `pip "
+        "install 'refreader-spacy[{extra}]'`."
+    )
+    R243 = (
+        "There is a run in {path} already. Go on with it by --resume, or give another "
+        "folder."
+    )
+    R244 = (
+        "{path}, line {line}: expected what `refreader annotate` notes there, but "
+        "found {found!r}. Give another folder, or delete this one."
+    )
+    R245 = (
+        "The columns {expected} are expected in {path}, but it has only {found}. Name "
+        "them with --text-field and --id-field"
+    )
+    R246 = (
+        "--engine ray needs the library ray. Install it with `pip install "
+        "'refreader-spacy[ray]'`."
+    )
+    R247 = (
+        "--engine ray writes to a folder that all machines see, from files that all "
+        "machines see: standard input, standard output and single files are for "
+        "--engine local. Give -o a folder."
+    )
+
+    R248 = "'{field}' is nested or longer than {limit:,} bytes; a string may be longer"
 
     # Streams
     R250 = (
