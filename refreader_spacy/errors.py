@@ -582,3 +582,18 @@ class Errors(metaclass=ErrorsWithCodes):
         "There is no document for {path}: the files have none, or none that was asked "
         "for. Check --documents and --without-genre."
     )
+
+
+class Warnings(metaclass=ErrorsWithCodes):
+    """Every warning, one code each."""
+
+    R901 = (
+        "Tokens were merged or split after coreference was annotated, and {n_dropped} "
+        "mention(s) are now parts of tokens and were dropped. Retokenise first: put "
+        "merge_entities or merge_noun_chunks before the refreader in the pipeline."
+    )
+    R902 = (
+        "The weights of '{name}' are for English, but the language of this pipeline is "
+        "'{found}'. Its clusters will make little sense; train a model of your own "
+        "with `spacy train`."
+    )
