@@ -32,9 +32,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from benchmarks.report import report
-from refreader_spacy.cli.annotate import in_batches, pipeline, read_to_lines
-from refreader_spacy.cli.processes import map_in_processes
-from refreader_spacy.cli.texts import GivenText
+from refreader_spacy.bulk.annotator import make_annotator
+from refreader_spacy.bulk.formats import JsonLines
+from refreader_spacy.bulk.pieces import in_batches
+from refreader_spacy.bulk.processes import map_in_processes, started_workers
+from refreader_spacy.bulk.records import BEGINNING as START
+from refreader_spacy.bulk.records import TextRecord
+from refreader_spacy.cli.annotate import pipeline
 from refreader_spacy.component import RefReader
 from refreader_spacy.decoding.decoder import Cluster, decode
 from refreader_spacy.lang.en.words import token_kinds
@@ -147,16 +151,13 @@ def two_processes(nlp: Language, texts: list[str]) -> dict[str, float]:
     reads: work too, where there are no more cores than workers.
     """
     texts = texts * max(1, 6000 // len(texts))
-    given = [GivenText(str(i), text, len(text)) for i, text in enumerate(texts)]
-    read, prepare = partial(read_to_lines, None), partial(pipeline, None)
-    lines = {
-        n: rate(
-            map_in_processes(read, in_batches(iter(given), BATCH), n, prepare=prepare),
-            n_warm=n,
-            n_texts=BATCH,
-        )
-        for n in (1, 2)
-    }
+    given = [TextRecord("", i, text, len(text), START) for i, text in enumerate(texts)]
+    setup = partial(make_annotator, partial(pipeline, None), JsonLines())
+    lines = {}
+    for n in (1, 2):
+        with started_workers(setup, n) as workers:
+            found = map_in_processes(workers, in_batches(iter(given), BATCH))
+            lines[n] = rate(found, n_warm=n, n_texts=BATCH)
     docs = {
         n: rate(nlp.pipe(texts, batch_size=BATCH, n_process=n), n_warm=n * BATCH)
         for n in (1, 2)

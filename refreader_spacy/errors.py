@@ -58,6 +58,14 @@ class Errors(metaclass=ErrorsWithCodes):
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
     )
+    R013 = (
+        "There are no articles at {path}. Give a text file, maybe .xz, of biographies: "
+        "a line `= Name =`, then a paragraph a line."
+    )
+    R014 = (
+        "{path} has no line like `= Name =`, which begins an article and names the "
+        "person it is about."
+    )
     R015 = (
         "A reader's sizes are at least 1, but {name} is {found}. Correct "
         "components.refreader.model.{name}."
@@ -114,8 +122,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "the package."
     )
     R111 = (
-        "Expected the tokenizer to keep {text!r} at character {offset}, but it gave "
-        "the text {found!r}. Use a tokenizer that keeps the text as it is, as spaCy's "
+        "Expected the tokenizer to keep {text!r} at character {offset}, but it made "
+        "it {found!r}. Use a tokenizer that keeps the text as it is, as spaCy's "
         "do."
     )
     R112 = (
@@ -147,7 +155,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "`spacy project run vectors`), or take {present} away to use the demo corpus."
     )
 
-    # Compiled loops
     R190 = "Expected {name} of the shape {expected}, but found {found}."
     R191 = (
         "The texts' lengths {found} don't add up to the {expected} tokens that are given."
@@ -192,31 +199,69 @@ class Errors(metaclass=ErrorsWithCodes):
         "There is no file {path} to read. Check the path; a text itself can come from "
         "standard input, with `-` in the file's place."
     )
-    R227 = "Expected a file that ends in one of {known} to write to, but found {path}."
-    R228 = (
-        "{path}, line {line}: expected a JSON object with a string 'text', but found "
-        "{found}. Correct or remove the line."
+    R227 = (
+        "Expected a file that ends in one of {known} to write to, or a folder with "
+        "--format, but found {path}."
     )
-    R229 = (
-        "Only a .jsonl file can be continued with --resume, but the output is "
-        "{output}. Write to a .jsonl file, or leave out --resume."
-    )
+    R228 = "expected a JSON object, but found {found}"
+    R229 = "Standard output can't be continued. Give -o, or leave out --resume."
     R230 = (
-        "{path}, line {line}: expected a record that `refreader annotate` wrote, but "
-        "found {found!r}. Nothing was changed. Give -o another file, or leave out "
-        "--resume to write this one anew."
+        "There is nothing to go on with at {path}. Leave out --resume to write it "
+        "anew, or check the path."
     )
     R231 = (
-        "{path} can't be continued: its record {number} is of {found!r}, but the input "
-        "has {expected!r} in that place. Nothing was changed. Give the same inputs in "
-        "the same order, or leave out --resume to write the file anew."
+        "The run in {path} was started with other inputs or settings ({found}). "
+        "Nothing was changed. Give those again, or leave out --resume and write to "
+        "another place."
     )
     R232 = "{path} is both input and output. Give -o another file."
     R233 = (
-        "One of {n_process} processes was ended from outside, most often because there "
-        "was no memory left for it. Take fewer (-n) or smaller batches (--batch-size); "
-        "a .jsonl output keeps what was done, and --resume goes on from there."
+        "A worker process ended before it could read anything, most often because "
+        "there was no memory left for it. Take fewer processes (-n); what was done is "
+        "kept, and --resume goes on from there."
     )
+    R234 = "it took longer than {seconds:g} seconds"
+    R235 = (
+        "its process ended (exit code {code}), most often for want of memory or "
+        "because of a fault in a library"
+    )
+
+    R236 = "There are no files in the folder {path}. Check the path."
+    R237 = (
+        "expected a string as '{field}', but found an object with {found}. Name its "
+        "field with --text-field"
+    )
+    R238 = "it is longer than {limit:,} bytes"
+    R239 = "it is no UTF-8 text: {found}"
+    R240 = "'{field}' has half a character, which can't be written: {found}"
+    R241 = "it can't be read on: {found}"
+    R242 = (
+        "Files that end in {suffix} need the library {library}. Install it with `pip "
+        "install 'refreader-spacy[{extra}]'`."
+    )
+    R243 = (
+        "There is a run in {path} already. Go on with it by --resume, or give another "
+        "folder."
+    )
+    R244 = (
+        "{path}, line {line}: expected what `refreader annotate` notes there, but "
+        "found {found!r}. Give another folder, or delete this one."
+    )
+    R245 = (
+        "The columns {expected} are expected in {path}, but it has only {found}. Name "
+        "them with --text-field and --id-field"
+    )
+    R246 = (
+        "--engine ray needs the library ray. Install it with `pip install "
+        "'refreader-spacy[ray]'`."
+    )
+    R247 = (
+        "--engine ray writes to a folder that all machines see, from files that all "
+        "machines see: standard input, standard output and single files are for "
+        "--engine local. Give -o a folder."
+    )
+
+    R248 = "'{field}' is nested or longer than {limit:,} bytes; a string may be longer"
 
     # Streams
     R250 = (
@@ -256,20 +301,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "gave them."
     )
 
-    # Plain text and distillation
-    R450 = (
-        "{path} holds no text. Expected JSON lines with 'text' or 'sents', or text "
-        "whose articles are separated by empty lines."
-    )
-    R451 = (
-        "{path}, line {line}: expected a JSON object with 'text' (a string) or 'sents' "
-        "(lists of words). Correct the line, or leave it out."
-    )
-    R452 = (
-        "{folder} holds parts that another teacher, or other sources or settings made. "
-        "Choose another folder with --output, or delete that one."
-    )
-
     # The page
     R260 = (
         "The page needs the libraries starlette and uvicorn. Install them with `pip "
@@ -284,13 +315,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "check that it is a text."
     )
     R263 = "Expected a threshold between 0 and 1, but found {found!r}."
-    R264 = (
-        "This text was read too long ago, and others have taken its place. Read it "
-        "once more."
-    )
+    R264 = "This text is no longer stored: later ones have replaced it. Read it again."
     R265 = (
-        "The page can't be at {host}:{port}: {problem}. Choose another --port (0 takes "
-        "any that is free), or another --host."
+        "The page can't be served at {host}:{port}: {problem}. Choose another "
+        "--port (0 takes any that is free), or another --host."
     )
 
     # Files that commands are given
@@ -408,9 +436,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "and a corpus refreader-spacy.PlainText.v1. Take configs/lm.cfg as an example."
     )
     R326 = (
-        "Pretraining learns the paper's reader and its word vectors, but the model is "
-        "'{found}'. Set the @architectures of components.refreader.model to "
-        "refreader-spacy.RefReader.v1 and that of its tok2vec to "
+        "Pretraining learns word vectors inside the model, but its encoder is "
+        "'{found}'. Set the @architectures of components.refreader.model.tok2vec to "
         "refreader-spacy.WordVectors.v1."
     )
     R327 = (
@@ -419,11 +446,11 @@ class Errors(metaclass=ErrorsWithCodes):
         "more than that, or lower [pretraining] max_epochs."
     )
     R328 = (
-        "The run in {path} was started with another [{section}]. Go on with the config "
-        "that it was started with, or give another folder."
+        "The run in {path} was started with another [{section}]. Continue with the "
+        "config that it was started with, or give another folder."
     )
     R329 = (
-        "There is a run in {path} already. Go on with it by --resume, or give another "
+        "There is a run in {path} already. Continue it with --resume, or give another "
         "folder."
     )
     R330 = (
@@ -432,8 +459,8 @@ class Errors(metaclass=ErrorsWithCodes):
         "from its weights."
     )
     R331 = (
-        "`spacy pretrain` can't carry what the reader knows from one block of a text "
-        "to the next. Use `refreader pretrain`, which reads the same config."
+        "`spacy pretrain` can't carry the reader's state from one block of a text to "
+        "the next. Use `refreader pretrain`, which reads the same config."
     )
     R332 = (
         "There are no words in {path} to measure perplexity with. Is it the right file?"
@@ -447,7 +474,7 @@ class Errors(metaclass=ErrorsWithCodes):
         "than with --without."
     )
     R341 = (
-        "The wiki at {api} can't be asked: {problem}. What was fetched so far is kept; "
+        "The request to {api} failed: {problem}. What was fetched so far is kept; "
         "run the same command again to go on. If it never works, check the network "
         "and that --api is the address of a MediaWiki API, such as "
         "https://en.wikipedia.org/w/api.php."
@@ -566,4 +593,33 @@ class Errors(metaclass=ErrorsWithCodes):
     R417 = (
         "There is no document for {path}: the files have none, or none that was asked "
         "for. Check --documents and --without-genre."
+    )
+
+    # Plain text and distillation
+    R450 = (
+        "{path} holds no text. Expected JSON lines with 'text' or 'sents', or text "
+        "whose articles are separated by empty lines."
+    )
+    R451 = (
+        "{path}, line {line}: expected a JSON object with 'text' (a string) or 'sents' "
+        "(lists of words). Correct the line, or leave it out."
+    )
+    R452 = (
+        "{folder} holds parts that another teacher, or other sources or settings made. "
+        "Choose another folder with --output, or delete that one."
+    )
+
+
+class Warnings(metaclass=ErrorsWithCodes):
+    """Every warning, one code each."""
+
+    R901 = (
+        "Tokens were merged or split after coreference was annotated, and {n_dropped} "
+        "mention(s) are now parts of tokens and were dropped. Retokenise first: put "
+        "merge_entities or merge_noun_chunks before the refreader in the pipeline."
+    )
+    R902 = (
+        "The weights of '{name}' are for English, but the language of this pipeline is "
+        "'{found}'. Its clusters will make little sense; train a model of your own "
+        "with `spacy train`."
     )

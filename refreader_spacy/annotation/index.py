@@ -8,12 +8,46 @@ from collections import defaultdict
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from spacy.tokens import Doc, SpanGroup
+from spacy.tokens import Doc, Span, SpanGroup
+
+from refreader_spacy.annotation.realignment import is_stale, realign
 
 DEFAULT_PREFIX = "coref_clusters"
 READ = "coref_read"  # a group with each text that was read, labelled with the prefix
+LINKS = "coref_links"  # a group of pairs: `Doc.from_docs` and JSON drop groups' attrs
 
-Mention = tuple[int, int]  # token offsets
+Link = tuple[int, int, float]  # antecedent and anaphor, counted within the cluster
+
+
+class IndexedMention(NamedTuple):
+    """A mention in token offsets, with what its Span has besides, as hashes."""
+
+    start: int
+    end: int
+    label: int
+    kb_id: int
+    id: int
+    head: int  # -1 where it wasn't written down
+
+    def span(self, doc: Doc) -> Span:
+        return Span(
+            doc,
+            self.start,
+            self.end,
+            label=self.label,
+            kb_id=self.kb_id,
+            span_id=self.id,
+        )
+
+
+class IndexedCluster(NamedTuple):
+    """Mentions in text order, and the links between them."""
+
+    mentions: list[IndexedMention]
+    links: list[Link]
+
+    def spans(self, doc: Doc) -> list[Span]:
+        return [mention.span(doc) for mention in self.mentions]
 
 
 class Index(NamedTuple):
@@ -24,8 +58,8 @@ class Index(NamedTuple):
 
     groups: list[SpanGroup]  # as they were
     sizes: list[int]
-    clusters: list[list[Mention]]
-    of_mention: dict[Mention, int]
+    clusters: list[IndexedCluster]
+    of_mention: dict[tuple[int, int], int]
     of_token: dict[int, list[int]]
 
 
@@ -33,32 +67,78 @@ INDEXES: WeakKeyDictionary[Doc, Index] = WeakKeyDictionary()
 
 
 def index_of(doc: Doc) -> Index:
-    """The Doc's Index, rebuilt if its span groups or their sizes have changed."""
-    groups = list(doc.spans.data.values())
-    sizes = list(map(len, groups))
+    """The Doc's Index, rebuilt if its tokens or span groups have changed.
+
+    Clusters that lost their place by retokenisation are put right on the Doc first.
+    """
+    groups, sizes = state_of(doc)
     index = INDEXES.get(doc)
     if index is None or index.groups != groups or index.sizes != sizes:
-        clusters = sorted(clusters_by_text(doc))
-        index = INDEXES[doc] = Index(groups, sizes, clusters, {}, defaultdict(list))
-        for number, cluster in enumerate(clusters):
-            for mention in cluster:
-                index.of_mention[mention] = number
-            for token in sorted(
-                {token for mention in cluster for token in range(*mention)}
-            ):
-                index.of_token[token].append(number)
+        if is_stale(doc, (ours := cluster_groups(doc)).values()):
+            realign(doc, ours, pairs=LINKS, texts=READ)
+            groups, sizes = state_of(doc)
+        index = INDEXES[doc] = Index(groups, sizes, indexed_clusters(doc), {}, {})
+        for number, cluster in enumerate(index.clusters):
+            tokens: set[int] = set()
+            for mention in cluster.mentions:
+                index.of_mention[mention.start, mention.end] = number
+                tokens.update(range(mention.start, mention.end))
+            for token in tokens:
+                index.of_token.setdefault(token, []).append(number)
+        add_paired_links(doc, index)
     return index
 
 
-def clusters_by_text(doc: Doc) -> list[list[Mention]]:
+def state_of(doc: Doc) -> tuple[list[SpanGroup], list[int]]:
+    groups = list(doc.spans.data.values())
+    return groups, [len(doc), *map(len, groups)]
+
+
+def indexed_clusters(doc: Doc) -> list[IndexedCluster]:
     """Each group's mentions; those of texts that `Doc.from_docs` joined stay apart."""
     starts = [text.start for text in doc.spans.get(READ, ())]
-    clusters = defaultdict(list)
-    for key, group in cluster_groups(doc).items():
-        for span in group:
-            text = bisect_right(starts, span.start)
-            clusters[key, text].append((span.start, span.end))
-    return [sorted(cluster) for cluster in clusters.values()]
+    clusters = []
+    for group in cluster_groups(doc).values():
+        heads = group.attrs.get("heads", ())
+        parts = defaultdict(list)
+        for i, span in enumerate(group):
+            head = heads[i] if i < len(heads) else -1
+            mention = IndexedMention(
+                span.start, span.end, span.label, span.kb_id, span.id, head
+            )
+            parts[bisect_right(starts, span.start)].append((mention, i))
+        for part in parts.values():
+            part.sort()
+            places = {i: place for place, (_, i) in enumerate(part)}
+            links = [
+                (places[antecedent], places[anaphor], probability)
+                for antecedent, anaphor, probability in group.attrs.get("links", ())
+                if antecedent in places and anaphor in places
+            ]
+            clusters.append(IndexedCluster([mention for mention, _ in part], links))
+    return sorted(clusters, key=lambda cluster: cluster.mentions)
+
+
+def add_paired_links(doc: Doc, index: Index) -> None:
+    """Take links from the group of pairs, if no cluster has any."""
+    if LINKS not in doc.spans or any(cluster.links for cluster in index.clusters):
+        return
+    pairs = list(doc.spans[LINKS])
+    for antecedent, anaphor in zip(pairs[::2], pairs[1::2], strict=False):
+        number = index.of_mention.get((antecedent.start, antecedent.end))
+        if number is None or number != index.of_mention.get(
+            (anaphor.start, anaphor.end)
+        ):
+            continue
+        mentions, links = index.clusters[number]
+        places = [(mention.start, mention.end) for mention in mentions]
+        links.append(
+            (
+                places.index((antecedent.start, antecedent.end)),
+                places.index((anaphor.start, anaphor.end)),
+                float(anaphor.kb_id_),
+            )
+        )
 
 
 def cluster_groups(doc: Doc) -> dict[str, SpanGroup]:

@@ -2,118 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
-from spacy.tokens import Doc, Span, Token
+from spacy.tokens import Doc, Span
 
-from refreader_spacy.lang.en.words import (
-    AFTER_OBJECTS,
-    CLITICS,
-    DETERMINERS,
-    PLURAL_POSSESSIVES,
-    POSSESSIVES,
-    PRONOUNS,
-    REFLEXIVES,
-    RELATIVES,
-)
+from refreader_spacy.annotation.index import Index, index_of
+from refreader_spacy.annotation.resolver import Anaphors, Replacement, Resolver
 
-# "Ahab hurt Ahab" would be two men, and "the man, the man left" isn't English.
-IRREPLACEABLE = REFLEXIVES | RELATIVES
-CAPITAL_ONLY_AT_START = (PRONOUNS | DETERMINERS) - {"i"}
-NEVER_POSSESSED = AFTER_OBJECTS | DETERMINERS | PRONOUNS
+THRESHOLD = 0.5  # a link that is less likely replaces nothing
 
 
-def resolved_text(doc: Doc, clusters: Sequence[Sequence[Span]]) -> str:
-    """The text with each mention replaced by its cluster's first that is no pronoun.
+@dataclass(frozen=True)
+class ResolvedText:
+    """A text with replacements, in text order, and where everything went."""
 
-    Of overlapping mentions the outermost that is replaced counts. Other text stays
-    exactly as it is; verbs are not made to agree.
+    original: str
+    replacements: list[Replacement]
+
+    def __str__(self) -> str:
+        return self.text
+
+    @cached_property
+    def text(self) -> str:
+        """The text with all replacements made."""
+        pieces = []
+        end = 0
+        for start, stop, words in self.replacements:
+            pieces += [self.original[end:start], words]
+            end = stop
+        return "".join([*pieces, self.original[end:]])
+
+    def to_original(self, start: int, end: int) -> tuple[int, int]:
+        """Where characters of the resolved text come from.
+
+        A part of a replacement comes from all that was replaced.
+        """
+        return moved(start, end, self._resolved_edges, self._original_edges)
+
+    def to_resolved(self, start: int, end: int) -> tuple[int, int]:
+        """Where characters of the original text are in the resolved text."""
+        return moved(start, end, self._original_edges, self._resolved_edges)
+
+    @cached_property
+    def _original_edges(self) -> list[int]:
+        """Where replacements begin and end, by turns."""
+        return [edge for replaced in self.replacements for edge in replaced[:2]]
+
+    @cached_property
+    def _resolved_edges(self) -> list[int]:
+        edges = []
+        shift = 0
+        for start, end, words in self.replacements:
+            edges += [start + shift, start + shift + len(words)]
+            shift += len(words) - (end - start)
+        return edges
+
+
+def moved(start: int, end: int, edges: list[int], others: list[int]) -> tuple[int, int]:
+    """Offsets in another text that differs between the edges with even numbers and odd.
+
+    What begins or ends within such a stretch takes all of it along.
     """
-    text = doc.text  # built on every access
-    pieces = []
-    end = 0
-    for mention, main in sorted(replaceable(clusters), key=text_order):
-        if mention.start_char >= end:
-            pieces += [text[end : mention.start_char], replacement(mention, main)]
-            end = mention.end_char
-    return "".join([*pieces, text[end:]])
+    before = bisect_right(edges, start)  # edges at or before it
+    if before % 2:
+        new_start = others[before - 1]
+    else:
+        new_start = start + (others[before - 1] - edges[before - 1] if before else 0)
+    if end <= start:
+        return new_start, new_start
+    before = bisect_left(edges, end)  # edges before it
+    if before % 2:
+        return new_start, others[before]
+    return new_start, end + (others[before - 1] - edges[before - 1] if before else 0)
 
 
-def replaceable(clusters: Sequence[Sequence[Span]]) -> Iterator[tuple[Span, Span]]:
-    """Mentions to replace, each with the mention that replaces it."""
-    for cluster in clusters:
-        for main in islice((span for span in cluster if not is_pronoun(span)), 1):
-            for mention in cluster:
-                overlaps = mention.start < main.end and main.start < mention.end
-                if not overlaps and mention[-1].lower_ not in IRREPLACEABLE:
-                    yield mention, main
+def resolve(
+    doc: Doc,
+    *,
+    anaphors: Anaphors = "pronouns",
+    threshold: float = THRESHOLD,
+    protected: Iterable[Span] = (),
+) -> ResolvedText:
+    """Replace anaphors by the main mention of their entity.
+
+    Pronouns of the third person are replaced; those of the first and second only where
+    the Doc has speakers. Reflexives and relatives stay, and so does what can't be
+    replaced by something better that reads well.
+
+    anaphors (Anaphors): Only pronouns; or descriptions and shorter names as well; or
+        pronouns that are their entity's first mention in the sentence.
+    threshold (float): Nothing is replaced whose link is less likely.
+    protected (Iterable[Span]): Nothing is replaced in there.
+    """
+    resolver = Resolver(doc, anaphors, threshold, protected)
+    return ResolvedText(resolver.text, resolver.replacements())
 
 
-def text_order(replaced: tuple[Span, Span]) -> tuple[int, int]:
-    """By the mention's start, the longer first."""
-    mention, _ = replaced
-    return mention.start, -mention.end
+_resolved: WeakKeyDictionary[Doc, tuple[Index, ResolvedText]] = WeakKeyDictionary()
 
 
-def replacement(mention: Span, main: Span) -> str:
-    """The main mention's words in the case and form that the mention's place needs."""
-    words = " ".join(main.text.split())
-    first = main[0]
-    if needs_capital(mention[0]):
-        if first.is_lower:
-            words = words[0].upper() + words[1:]
-    elif first.lower_ in DETERMINERS | POSSESSIVES and starts_sentence(first):
-        words = words[0].lower() + words[1:]  # but it stays in a name: "in The Hague"
-    return words + possessive_ending(mention, main) if is_possessive(mention) else words
+def resolved(doc: Doc) -> ResolvedText:
+    """The Doc with its pronouns replaced, made once."""
+    index = index_of(doc)
+    kept = _resolved.get(doc)
+    if kept is None or kept[0] is not index:
+        kept = _resolved[doc] = index, resolve(doc)
+    return kept[1]
 
 
-def needs_capital(token: Token) -> bool:
-    """A word that is only capital at a sentence's start shows it; other words don't."""
-    if token.lower_ in CAPITAL_ONLY_AT_START:
-        return bool(token.is_title)
-    return starts_sentence(token)
-
-
-def starts_sentence(token: Token) -> bool:
-    """As annotated; else after a full stop, a line break, or a comma before a quote."""
-    if token.is_sent_start is not None:
-        return bool(token.is_sent_start)
-    enders = ".!?…"
-    for previous in reversed(token.doc[: token.i]):
-        if "\n" in previous.text or set(previous.text) <= set(enders):
-            return True
-        if not (previous.is_quote or previous.is_bracket or previous.is_space):
-            return False
-        enders += ",:"
-    return True
-
-
-def is_pronoun(mention: Span) -> bool:
-    return all(token.lower_ in PRONOUNS for token in mention)
-
-
-def is_possessive(mention: Span) -> bool:
-    """Is this "his", an "her" that isn't an object, or "the captain's"?"""
-    last = mention[-1]
-    if last.lower_ in CLITICS:
-        return True
-    if len(mention) > 1 or last.lower_ != "her":
-        return len(mention) == 1 and last.lower_ in POSSESSIVES
-    if last.tag_ or last.morph:
-        return last.tag_ == "PRP$" or "Yes" in last.morph.get("Poss", [])
-    if last.i + 1 == len(last.doc):
-        return False
-    following = last.nbor()
-    ends = following.is_punct or following.is_space
-    return not ends and following.lower_ not in NEVER_POSSESSED
-
-
-def possessive_ending(mention: Span, main: Span) -> str:
-    """What to add: "Ahab's", "James's", but "the sailors'", and nothing twice."""
-    if main.text.endswith(tuple(CLITICS)):
-        return ""
-    is_plural = mention.text.lower() in PLURAL_POSSESSIVES and (
-        main[-1].is_lower or main[0].lower_ in DETERMINERS
-    )
-    return "'" if is_plural and main.text.endswith("s") else "'s"
+def span_resolved_text(span: Span) -> str:
+    """A part of the text with its pronouns replaced by what the whole text tells."""
+    whole = resolved(span.doc)
+    start, end = whole.to_resolved(span.start_char, span.end_char)
+    return whole.text[start:end]

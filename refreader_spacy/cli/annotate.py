@@ -1,56 +1,51 @@
-"""`refreader annotate`: coreference for many texts, as JSON Lines or a DocBin."""
+"""`refreader annotate`: coreference for many texts, in files of several kinds."""
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, BinaryIO, NamedTuple
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
 
-from refreader_spacy.annotation.record import record
+from refreader_spacy.bulk.formats import FORMATS
+from refreader_spacy.bulk.job import Job, Notice, annotate_locally, run_locally
+from refreader_spacy.bulk.local import AnnotatedBatch
+from refreader_spacy.bulk.shards import Manifest, ShardFolder, join_shards
+from refreader_spacy.bulk.sources import STDIN, Fields, Source, Unit, find_sources
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
-from refreader_spacy.cli.processes import map_in_processes
-from refreader_spacy.cli.records import Done, done_so_far, line
-from refreader_spacy.cli.texts import STDIN, GivenText, Unit, given_texts
 from refreader_spacy.errors import Errors
-from refreader_spacy.files import atomic_write
-
-SUFFIXES = (".jsonl", ".spacy")
-NOTHING = Done(0, 0, {})
-
-
-class Batch(NamedTuple):
-    """The output of a batch, its number of texts and of input bytes."""
-
-    data: bytes
-    n_texts: int
-    n_words: int
-    size: int
-
-    @classmethod
-    def of(cls, texts: list[GivenText], data: bytes, n_words: int) -> Batch:
-        return cls(data, len(texts), n_words, sum(given.size for given in texts))
 
 
 def annotate(
     inputs: Annotated[
         list[str],
-        typer.Argument(help="Text or .jsonl files, or - for standard input."),
+        typer.Argument(
+            help="Text, .jsonl or .parquet files, also compressed (.gz, .bz2, .xz, "
+            ".zst), folders of them, or - for standard input."
+        ),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="A .jsonl or .spacy file. Default: standard output."
+            "-o",
+            "--output",
+            help="A .jsonl, .parquet or .spacy file, or a folder for shards. "
+            "Default: standard output.",
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help=f"Of the shards in a folder: {', '.join(FORMATS)}."
         ),
     ] = None,
     model: Model = None,
@@ -61,156 +56,195 @@ def annotate(
         bool,
         typer.Option("--jsonl", help="Each line is JSON, whatever the file's name."),
     ] = False,
+    text_field: Annotated[
+        str, typer.Option(help="The text in a JSON object or a row.")
+    ] = "text",
+    id_field: Annotated[
+        str, typer.Option(help="The id in a JSON object or a row.")
+    ] = "id",
     n_process: Annotated[
         int, typer.Option("-n", "--n-process", min=1, help="Processes to run.")
     ] = 1,
-    batch_size: Annotated[int, typer.Option(min=1, help="Texts in a batch.")] = 64,
+    batch_size: Annotated[
+        int, typer.Option(min=1, help="Texts that are read together.")
+    ] = 64,
+    shard_size: Annotated[
+        int, typer.Option(min=1, help="Records of a file that make one shard.")
+    ] = 10_000,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            min=0.001, help="Seconds for 100,000 characters; what takes longer is left."
+        ),
+    ] = 60.0,
     resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue an interrupted .jsonl output."),
+        bool, typer.Option("--resume", help="Go on with a run that was ended.")
     ] = False,
 ) -> None:
     """Annotate coreference in many texts.
 
-    A file is one text, unless --lines is given or it is JSON Lines, whose objects have
-    a "text" and may have an "id". Each gives one record, in the same order: id, text,
-    clusters of mentions as [start, end, text] in characters, links with their
-    probability, and resolved_text. In a DocBin, the id is in each Doc's user_data.
+    A file is one text, unless --lines is given or it is JSON Lines or Parquet, whose
+    objects or rows have a "text" and may have an "id". Each gives one record, in the
+    same order: id, text, clusters of mentions as [start, end, text] in characters,
+    links with their probability, and resolved_text. In a DocBin, the id is in each
+    Doc's user_data.
+
+    A folder gets a shard for each --shard-size records and a manifest of those that
+    are done. However a run ends, --resume goes on from there, and every record comes
+    out once. A record that can't be read is put aside with the reason: in the folder
+    under rejected/, or beside an output file in a .rejected.jsonl.
 
     Example: refreader annotate README.md -o readme.jsonl
 
     Example: echo "Ann lost her key." | refreader annotate - --lines
+
+    Example: refreader annotate texts -o annotated -n 2 --resume
     """
     if lines and jsonl:
         raise typer.BadParameter("it can't be combined.", param_hint="--lines, --jsonl")
-    check_paths(inputs, output, resume)
+    kind = output_format(output, form)
+    check_output(inputs, output)
     unit = Unit.JSON if jsonl else Unit.LINE if lines else Unit.FILE
-    texts = given_texts(inputs, unit)
-    done = NOTHING
-    if resume and output and output.exists():
-        done = done_so_far(output)
-        skip(texts, output, done)
-    docbin = output if output and output.suffix == ".spacy" else None
-    read = partial(read_to_docbin if docbin else read_to_lines, model)
+    sources = find_sources(inputs, unit, shard_size)
     pipeline.cache_clear()
-    find_reader(pipeline(model))  # fails before any process starts
-    batches = in_batches(texts, batch_size)
-    found = map_in_processes(read, batches, n_process, prepare=partial(pipeline, model))
-    watched = progress(found, inputs, hidden=output is None and sys.stdout.isatty())
-    if docbin:
-        write_docbin(watched, docbin)
+    job = Job(
+        sources,
+        load=partial(pipeline, model),
+        format=FORMATS[kind](),
+        fields=Fields(text_field, id_field),
+        batch_size=batch_size,
+        shard_size=shard_size,
+        time_limit=time_limit,
+    )
+    if output is None:
+        if resume:
+            raise ValueError(Errors.R229)
+        to_standard_output(job, n_process)
         return
-    with opened(output, done.size) as file:
-        for data in watched:
-            file.write(data)
-            file.flush()
+    single = output.suffix == FORMATS[kind].suffix
+    folder = output.with_name(f"{output.name}.parts") if single else output
+    begin(output, folder, resume)
+    manifest = Manifest(folder, job.settings(model=model))
+    shards = ShardFolder(folder, job.format)
+    find_reader(pipeline(model))  # once here: what is wrong with it is said at once
+    with progress(sources) as notice:
+        done = manifest.ends
+        for shard in run_locally(job, shards, done, n_process=n_process, notice=notice):
+            manifest.add(shard)
+    finish(shards, manifest, output if single else None)
 
 
 @lru_cache(maxsize=1)
 def pipeline(model: str | None) -> Language:
-    """The pipeline, loaded once per process; a forked process has it already."""
+    """Loaded once in a process; one that is forked off has it already."""
     nlp = load_pipeline(model)
     if model is None:
         nlp.max_length = sys.maxsize  # its memory doesn't grow with the text
     return nlp
 
 
-def in_batches(texts: Iterator[GivenText], size: int) -> Iterator[list[GivenText]]:
-    while batch := list(islice(texts, size)):
-        yield batch
-
-
-def read_to_lines(model: str | None, texts: list[GivenText]) -> Batch:
-    """A batch as output lines: Docs would be slow to send between processes."""
-    lines, n_words = [], 0
-    for doc, given in annotated(model, texts):
-        lines.append(line(record(given.id, doc)))
-        n_words += len(doc)
-    return Batch.of(texts, b"".join(lines), n_words)
-
-
-def read_to_docbin(model: str | None, texts: list[GivenText]) -> Batch:
-    docbin, n_words = DocBin(store_user_data=True), 0
-    for doc, given in annotated(model, texts):
-        doc.user_data["id"] = given.id
-        docbin.add(doc)
-        n_words += len(doc)
-    return Batch.of(texts, docbin.to_bytes(), n_words)
-
-
-def annotated(
-    model: str | None, texts: list[GivenText]
-) -> Iterator[tuple[Doc, GivenText]]:
-    pairs = ((given.text, given) for given in texts)
-    return pipeline(model).pipe(pairs, as_tuples=True, batch_size=len(texts))
-
-
-def check_paths(inputs: Iterable[str], output: Path | None, resume: bool) -> None:
-    """Raise an error for impossible combinations before anything is read."""
-    for name in inputs:
-        if name != STDIN and not Path(name).is_file():
-            raise ValueError(Errors.R226.format(path=name))
-        if output and name != STDIN and Path(name).resolve() == output.resolve():
-            raise ValueError(Errors.R232.format(path=name))
-    if output and output.suffix not in SUFFIXES:
-        known = ", ".join(SUFFIXES)
+def output_format(output: Path | None, form: str | None) -> str:
+    """A name of FORMATS."""
+    own = output.suffix.removeprefix(".") if output else "jsonl"
+    if own in FORMATS:
+        if form not in (None, own):
+            raise typer.BadParameter(f"{output} is .{own}.", param_hint="--format")
+        return own
+    known = ", ".join(cls.suffix for cls in FORMATS.values())
+    if own and not (output and output.is_dir()) and form is None:
         raise ValueError(Errors.R227.format(path=output, known=known))
-    if resume and (output is None or output.suffix != ".jsonl"):
-        raise ValueError(Errors.R229.format(output=output or "standard output"))
+    if form is not None and form not in FORMATS:
+        raise ValueError(Errors.R227.format(path=form, known=known))
+    return form or "jsonl"
 
 
-def skip(texts: Iterator[GivenText], path: Path, done: Done) -> None:
-    """Skip the texts that are done, and check that they are the same."""
-    if not done.n_records:
+def check_output(inputs: list[str], output: Path | None) -> None:
+    """What is written must not be read."""
+    if output is None:
         return
-    last = next(islice(texts, done.n_records - 1, None), None)
-    found = done.last.get("id"), done.last.get("text")
-    if last is None or (last.id, last.text) != found:
-        expected = None if last is None else last.id
-        raise ValueError(
-            Errors.R231.format(
-                path=path, number=done.n_records, found=found[0], expected=expected
-            )
-        )
+    place = output.resolve()
+    for name in inputs:
+        given = Path(name).resolve()
+        if name != STDIN and (given == place or given in place.parents):
+            raise ValueError(Errors.R232.format(path=output))
+
+
+def begin(output: Path, folder: Path, resume: bool) -> None:
+    """Make room for a new run, or find the one to go on with."""
+    started = (folder / "manifest.jsonl").exists()
+    if resume:
+        if not started and output.exists():
+            raise ValueError(Errors.R230.format(path=output))
+    elif folder == output and started:
+        raise ValueError(Errors.R243.format(path=output))
+    elif started:
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def to_standard_output(job: Job, n_process: int) -> None:
+    """Records as soon as they are there; what is rejected is said on stderr."""
+    find_reader(job.load())
+    n_texts = n_rejected = 0
+    with progress(job.sources, hidden=sys.stdout.isatty()) as notice:
+        for batch in annotate_locally(job, n_process, {}):
+            for data in batch.annotated.data:
+                sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+            for each in batch.annotated.rejected:
+                typer.secho(f"refreader: {each.place}: {each.reason}", err=True)
+            n_texts += batch.annotated.n_texts
+            n_rejected += len(batch.annotated.rejected)
+            notice(batch)
+    if n_rejected and not n_texts:
+        raise typer.Exit(1)
+
+
+def finish(shards: ShardFolder, manifest: Manifest, file: Path | None) -> None:
+    """Join what belongs in one file, and say what was left out."""
+    aside: Path | None = shards.path / "rejected"
+    if file is not None:
+        aside = join_shards(shards, manifest, file)
+        shutil.rmtree(shards.path)
+    n_texts = sum(shard.texts for shard in manifest.shards.values())
+    n_rejected = sum(shard.rejected for shard in manifest.shards.values())
+    if n_rejected:
+        total = n_texts + n_rejected
+        message = f"{n_rejected:,} of {total:,} records can't be annotated: see {aside}"
+        typer.secho(f"refreader: {message}", err=True, fg="yellow")
+        if not n_texts:
+            raise typer.Exit(1)
 
 
 @contextmanager
-def opened(path: Path | None, size: int) -> Iterator[BinaryIO]:
-    """A file to write to from a byte offset, or standard output."""
-    if path is None:
-        yield sys.stdout.buffer
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("r+b" if size else "wb") as file:
-        file.truncate(size)
-        file.seek(size)
-        yield file
-
-
-def write_docbin(batches: Iterable[bytes], path: Path) -> None:
-    docbin = DocBin(store_user_data=True)
-    for data in batches:
-        docbin.merge(DocBin(store_user_data=True).from_bytes(data))
-    with atomic_write(path) as draft:
-        docbin.to_disk(draft)
-
-
-def progress(
-    batches: Iterable[Batch], inputs: list[str], *, hidden: bool
-) -> Iterator[bytes]:
-    """The results, with a progress bar if stderr is a terminal."""
+def progress(sources: list[Source], *, hidden: bool = False) -> Iterator[Notice]:
+    """A bar on stderr if somebody can see it there; told of each batch."""
     console = Console(stderr=True)
-    size = (
-        None if STDIN in inputs else sum(Path(name).stat().st_size for name in inputs)
+    paths = [path for source in sources for path in source.paths]
+    known = STDIN not in paths
+    size = sum(Path(path).stat().st_size for path in paths) if known else None
+    columns = (BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    # No thread that draws: workers are forked from this process
+    bar = Progress(
+        *columns,
+        console=console,
+        disable=hidden or not console.is_terminal,
+        auto_refresh=False,
     )
-    columns = (BarColumn(), TextColumn("{task.description}"))
-    disable = hidden or not console.is_terminal
-    with Progress(*columns, console=console, disable=disable) as bar:
-        task = bar.add_task("", total=size)
-        n_texts, n_words, start = 0, 0, monotonic()
-        for batch in batches:
-            yield batch.data
-            n_texts, n_words = n_texts + batch.n_texts, n_words + batch.n_words
-            speed = n_words / (monotonic() - start)
-            words = f"{n_texts:,} texts, {n_words:,} words, {speed:,.0f} words/s"
-            bar.update(task, advance=batch.size, description=words)
+    n_texts, n_words, start, shown = 0, 0, monotonic(), 0.0
+    task = bar.add_task("", total=size)
+
+    def notice(batch: AnnotatedBatch) -> None:
+        nonlocal n_texts, n_words, shown
+        n_texts += batch.annotated.n_texts
+        n_words += batch.annotated.n_words
+        speed = n_words / (monotonic() - start)
+        words = f"{n_texts:,} texts, {n_words:,} words, {speed:,.0f} words/s"
+        bar.update(task, advance=batch.size, description=words)
+        if monotonic() - shown > 0.1:
+            bar.refresh()
+            shown = monotonic()
+
+    with bar:
+        yield notice
+        bar.refresh()

@@ -51,6 +51,10 @@ def convert(
             dir_okay=False,
         ),
     ] = None,
+    genre: Annotated[
+        list[str] | None,
+        typer.Option(help="Only documents of this genre; may be repeated."),
+    ] = None,
     without_genre: Annotated[
         list[str] | None,
         typer.Option(help="Leave out documents of this genre; may be repeated."),
@@ -84,6 +88,7 @@ def convert(
     files = part_of(annotated_files(inputs, format), part)
     selection = Selection(
         listed=listed_documents(documents) if documents else None,
+        genres=frozenset(genre) if genre else None,
         without_genres=frozenset(without_genre or ()),
         longest=longest,
         window=window,

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from spacy.tokens import Doc
 
+from refreader_spacy.bulk.sources import STDIN
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
-from refreader_spacy.cli.texts import STDIN, utf8
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import atomic_write
 from refreader_spacy.pictures import Style
@@ -75,3 +75,11 @@ def write_picture(doc: Doc, style: Style, path: Path) -> None:
     data = png(image) if path.suffix == ".png" else image.encode("utf8")
     with atomic_write(path) as draft:
         draft.write_bytes(data)
+
+
+def utf8(data: bytes, source: str) -> str:
+    """Text, without the mark that some editors begin a file with."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(Errors.R100.format(path=source, found=error)) from error

@@ -15,6 +15,7 @@ from spacy.training import Example
 from refreader_spacy.cli.score_tables import print_scores
 from refreader_spacy.corpora.formats import Format, format_of, read_documents
 from refreader_spacy.corpora.gold_docs import gold_doc
+from refreader_spacy.corpora.splits import annotated_files
 from refreader_spacy.errors import Errors
 from refreader_spacy.evaluation.cluster_scorer import genre_scores, score_clusters
 
@@ -37,10 +38,10 @@ def score(
 ) -> None:
     """Compare two annotations: mentions, MUC, B³, CEAFe, LEA, BLANC and CoNLL F1.
 
-    Each of the files is of any format that `refreader convert` reads. They have the
-    same documents in the same order; tokens may differ. Clusters of one mention are
-    left out of both, unless --singletons is given. On the left of the table mentions
-    match if their spans are the same, on the right if their heads are.
+    Each is a file of any format that `refreader convert` reads, or a folder of them.
+    They have the same documents in the same order; tokens may differ. Clusters of one
+    mention are left out of both, unless --singletons is given. On the left of the table
+    mentions match if their spans are the same, on the right if their heads are.
 
     Example: refreader score litbank.conll found.conll --singletons
     """
@@ -63,10 +64,12 @@ def score(
 
 
 def read_docs(nlp: Language, path: Path) -> list[Doc]:
-    """The documents of a file, read by what its name ends with."""
-    if not path.is_file():
-        raise ValueError(Errors.R008.format(path=path))
-    if format_of(path) is Format.SPACY:
-        return list(DocBin().from_disk(path).get_docs(nlp.vocab))
-    documents = read_documents(path, nlp)
-    return [gold_doc(document, nlp.vocab, keep_all=True) for document in documents]
+    """The documents of a file, or of all files of a folder by their names."""
+    docs: list[Doc] = []
+    for file in annotated_files([path]):
+        if format_of(file) is Format.SPACY:
+            docs += DocBin().from_disk(file).get_docs(nlp.vocab)
+        else:
+            documents = read_documents(file, nlp)
+            docs += (gold_doc(each, nlp.vocab, keep_all=True) for each in documents)
+    return docs

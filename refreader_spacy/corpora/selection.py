@@ -15,6 +15,7 @@ class Selection:
     """What is taken of a corpus; by default all of it, as it is."""
 
     listed: frozenset[str] | None = None  # documents; None: all
+    genres: frozenset[str] | None = None  # None: all
     without_genres: frozenset[str] = frozenset()
     longest: int | None = None  # mention, in tokens
     window: int | None = None  # tokens, at which documents are cut
@@ -23,15 +24,20 @@ class Selection:
     def of(self, documents: Iterable[GoldDocument]) -> Iterator[GoldDocument]:
         """The documents that are taken, or pieces of them."""
         for document in documents:
-            if self.listed is not None and document.id not in self.listed:
-                continue
-            if document.genre and document.genre in self.without_genres:
+            if not self._takes(document):
                 continue
             if self.ontonotes:
                 document = mark_ontonotes(document, self.ontonotes)
             if self.longest:
                 document = without_longer(document, self.longest)
             yield from pieces(document, self.window) if self.window else [document]
+
+    def _takes(self, document: GoldDocument) -> bool:
+        return (
+            (self.listed is None or document.id in self.listed)
+            and (self.genres is None or document.genre in self.genres)
+            and document.genre not in self.without_genres
+        )
 
 
 def listed_documents(path: Path) -> frozenset[str]:

@@ -25,7 +25,6 @@ class Mention(NamedTuple):
     end: int
     head: int
     cluster: int
-    label: str = ""
 
 
 class Link(NamedTuple):
@@ -41,6 +40,8 @@ class Cluster(NamedTuple):
 
     mentions: list[Mention]
     links: list[Link]
+    type: str = ""  # such as "person", where the reader says
+    heads: Sequence[int] = ()  # each mention's head token
 
 
 class Decided(NamedTuple):
@@ -140,14 +141,15 @@ def decode(
             continue
         label = cluster_label(members, labels)
         mentions = {
-            d.number: Mention(d.start, end_of[d.number], d.head, number, label)
+            d.number: Mention(d.start, end_of[d.number], d.head, number)
             for d in members
         }
         links = [
             Link(mentions[before.number], mentions[d.number], d.probability)
             for before, d in pairwise(members)
         ]
-        clusters.append(Cluster(list(mentions.values()), links))
+        heads = [mention.head for mention in mentions.values()]
+        clusters.append(Cluster(list(mentions.values()), links, label, heads))
     return clusters
 
 

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from refreader_spacy.annotation.index import DEFAULT_PREFIX
+from refreader_spacy.corpora.span_groups import ANNOTATION
 from refreader_spacy.evaluation.anaphors import anaphor_scores, type_accuracy
 from refreader_spacy.evaluation.cluster_metrics import (
     CLUSTER_METRICS,
@@ -20,7 +21,6 @@ from refreader_spacy.evaluation.cluster_metrics import (
 )
 from refreader_spacy.evaluation.mentions import ScoredDocument, scored_document
 
-ANNOTATION = "annotation"  # the span group that says what kind of text it is
 PREFIXES = {"span": "coref", "head": "coref_head"}  # of scores, by what has to match
 CLUSTER_SCORES = (
     *(

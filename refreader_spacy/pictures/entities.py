@@ -9,7 +9,7 @@ from typing import NamedTuple
 from spacy.tokens import Doc, Span
 
 from refreader_spacy.annotation.extensions import coref_clusters, coref_links
-from refreader_spacy.annotation.resolved_text import is_pronoun
+from refreader_spacy.annotation.mentions import is_pronoun
 from refreader_spacy.pictures.markup import HUES, shortened
 
 

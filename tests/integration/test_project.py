@@ -70,12 +70,13 @@ def test_steps_of_a_workflow_find_what_they_need() -> None:
             made.update(commands[step].get("outputs", []))
 
 
-def test_every_asset_has_its_checksum_and_what_all_needs_its_public_address() -> None:
+def test_every_asset_has_its_checksum_or_repository() -> None:
     for asset in project()["assets"]:
         assert asset["dest"].startswith("assets/")
-        assert asset["checksum"]
-        if not asset.get("extra"):
-            assert asset["url"].startswith("https://")
+        address = asset.get("git", {}).get("repo") or asset.get("url")
+        assert asset.get("checksum") or "git" in asset
+        assert address is None or address.startswith("https://")
+        assert asset.get("extra") or asset["url"]
 
 
 def test_readme_documents_the_project(tmp_path: Path) -> None:
@@ -120,8 +121,8 @@ def test_with_a_part_of_the_assets_nothing_is_written(clone: Path) -> None:
 
 def test_assets_come_from_a_folder_once(clone: Path, data: Path) -> None:
     first, second = run("assets", "--from", data), run("assets", "--from", data)
-    assert first.stdout.count("copied") == 5
-    assert second.stdout.count("already in place") == 5
+    assert first.stdout.count("copied") == 9
+    assert second.stdout.count("already in place") == 9
     for asset in project()["assets"]:
         if asset["dest"].startswith("assets/gap/"):
             assert get_checksum(clone / asset["dest"]) == asset["checksum"]

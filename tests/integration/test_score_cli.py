@@ -31,6 +31,15 @@ def write_conll(path: Path, *documents: list[str], words: list[str] = WORDS) -> 
     return path
 
 
+def write_conllu(path: Path, column: list[str]) -> Path:
+    lines = ["# newdoc id = d", "# global.Entity = eid"]
+    for i, (word, coref) in enumerate(zip(WORDS, column, strict=True), start=1):
+        misc = "_" if coref == "-" else f"Entity={coref}"
+        lines.append(f"{i}\t{word}\t_\t_\t_\t_\t_\t_\t_\t{misc}")
+    path.write_text("\n".join(lines) + "\n\n")
+    return path
+
+
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, list(map(str, arguments)))
 
@@ -67,10 +76,21 @@ def test_singletons_count_when_asked_for(tmp_path):
 
 def test_formats_make_no_difference(tmp_path, nlp):
     conll = write_conll(tmp_path / "key.v4_gold_conll", KEY)
+    conllu = write_conllu(tmp_path / "key.conllu", KEY)
     DocBin(docs=read_docs(nlp, conll)).to_disk(tmp_path / "key.spacy")
     response = write_conll(tmp_path / "response.conll", WITHOUT_IT)
     expected = scores("score", conll, response)
+    assert scores("score", conllu, response) == expected
     assert scores("score", tmp_path / "key.spacy", response) == expected
+
+
+def test_folders_are_compared_file_by_file(tmp_path):
+    for folder, columns in (("key", [KEY, KEY]), ("response", [KEY, WITHOUT_IT])):
+        (tmp_path / folder).mkdir()
+        for name, column in zip(("a.conll", "b.conll"), columns, strict=True):
+            write_conll(tmp_path / folder / name, column)
+    found = scores("score", tmp_path / "key", tmp_path / "response")
+    assert (found["coref_mention_r"], found["coref_mention_p"]) == (6 / 8, 1)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +107,7 @@ def test_other_documents_are_refused(tmp_path, response, part):
     result = run("score", key, other)
     assert (result.exit_code, result.stdout) == (1, "")
     assert part in result.stderr
-    assert "R008" in run("score", key, tmp_path / "missing.conll").stderr
+    assert "R414" in run("score", key, tmp_path / "missing.conll").stderr
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ DOCUMENTS = [
         (Selection(), "abc"),
         (Selection(listed=frozenset("ac")), "ac"),
         (Selection(listed=frozenset()), ""),
-        (Selection(without_genres=frozenset(["fiction", ""])), "ac"),
+        (Selection(without_genres=frozenset(["fiction"])), "ac"),
+        (Selection(genres=frozenset(["news", "bio"])), "a"),
         (Selection(window=2), "aabc"),
     ],
 )

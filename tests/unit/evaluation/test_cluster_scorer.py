@@ -61,6 +61,8 @@ def test_mentions_match_by_span_or_by_head():
     assert result["coref_mention_f"] == pytest.approx(0.5)
     assert (result["coref_head_mention_f"], result["coref_head_f"]) == (1, 1)
     assert result["coref_f"] < 1
+    by_rule = scores(clustered([[FIRM, IT]]), clustered([[short, IT]]))
+    assert by_rule == result
 
 
 @pytest.mark.parametrize("keep_singletons", [False, True])

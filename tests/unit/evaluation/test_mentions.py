@@ -74,9 +74,9 @@ def test_empty_documents_are_ordinary():
 
 @pytest.mark.parametrize("heads", [None, [7], []])
 def test_a_head_that_is_not_given_follows_the_rule(heads):
-    words = ["the", "big", "firm"]
-    doc = clustered(words, [(0, 3)], heads)
-    assert span_heads(doc.spans["coref_clusters_1"]) == [2]
+    words = ["the", "head", "of", "the", "firm"]
+    doc = clustered(words, [(0, 5)], heads)
+    assert span_heads(doc.spans["coref_clusters_1"]) == [1]
 
 
 def test_mentions_with_the_same_head_are_told_apart_by_size():

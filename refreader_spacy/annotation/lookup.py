@@ -1,0 +1,50 @@
+"""The cluster that a span is about, also where its extent isn't quite a mention's."""
+
+from __future__ import annotations
+
+from spacy.tokens import Span, Token
+
+from refreader_spacy.annotation.index import IndexedCluster, IndexedMention, index_of
+from refreader_spacy.annotation.mentions import head_of
+from refreader_spacy.lang.en.phrases import TITLES, plain
+from refreader_spacy.lang.en.words import CLITICS, DETERMINERS, POSSESSIVES
+
+SMALL_WORDS = TITLES | CLITICS | DETERMINERS | POSSESSIVES
+MODIFIERS = ("ADJ", "NOUN", "PROPN", "NUM", "DET", "PART")
+
+
+def cluster_of(span: Span) -> IndexedCluster | None:
+    """The cluster with this span, or with one of the same head that differs little."""
+    if not len(span):
+        return None
+    index = index_of(span.doc)
+    exact = index.of_mention.get((span.start, span.end))
+    if exact is not None:
+        return index.clusters[exact]
+    head = head_of(span)
+    near = [
+        (abs(mention.start - span.start) + abs(mention.end - span.end), number)
+        for number in index.of_token.get(head, ())
+        for mention in index.clusters[number].mentions
+        if mention.start <= head < mention.end and differs_little(mention, span, head)
+    ]
+    return index.clusters[min(near)[1]] if near else None
+
+
+def differs_little(mention: IndexedMention, span: Span, head: int) -> bool:
+    """Have both the same head, and does one only have a few small words more?"""
+    doc = span.doc
+    its_head = head_of(mention.span(doc)) if mention.head < 0 else mention.head
+    edges = sorted((mention.start, span.start, mention.end, span.end))
+    more = [*doc[edges[0] : edges[1]], *doc[edges[2] : edges[3]]]
+    return its_head == head and all(map(is_small, more))
+
+
+def is_small(token: Token) -> bool:
+    """Can it be added to a name or left out?"""
+    return (
+        token.is_punct
+        or token.text[:1].isupper()
+        or token.pos_ in MODIFIERS
+        or plain(token.text) in SMALL_WORDS
+    )

@@ -1,0 +1,188 @@
+"""What a mention's words say: its kind, its head, and which one says most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from spacy.tokens import Span, Token
+
+from refreader_spacy.lang.en.heads import head_index
+from refreader_spacy.lang.en.phrases import (
+    BEFORE_NAMES,
+    NAME_SUFFIXES,
+    PARTICLES,
+    PRO_FORMS,
+    QUANTIFIERS,
+    TITLES,
+    plain,
+)
+from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, POSSESSIVES
+
+NEVER_NAMES = PRO_FORMS | DETERMINERS | POSSESSIVES
+RARE = 50  # of so many names, one that is said once is taken for a mistake
+
+
+class Kind(IntEnum):
+    """Kinds of mentions, the more informative the higher."""
+
+    PRONOUN = 0
+    QUANTIFIED = 1  # nobody in particular: "every man"
+    DESCRIPTION = 2
+    NAME = 3
+    TITLED_NAME = 4
+    FULL_NAME = 5
+
+
+class NameWords(NamedTuple):
+    """The words around a mention's head that are its name."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]  # without titles and particles
+    titled: bool
+
+
+def is_pronoun(mention: Span) -> bool:
+    return all(plain(token.text) in PRO_FORMS for token in mention)
+
+
+def head_of(mention: Span) -> int:
+    """The token that is the mention's head, by the parse or else by rule."""
+    if mention.doc.has_annotation("DEP"):
+        return int(mention.root.i)
+    words = [token.text for token in mention]
+    return mention.start + head_index(words, 0, len(words))
+
+
+def is_inside_word(token: Token) -> bool:
+    """Is it the hyphen of "Moby-Dick"?"""
+    return (
+        token.text in HYPHENS
+        and not token.whitespace_
+        and token.i > 0
+        and not token.nbor(-1).whitespace_
+    )
+
+
+def mention_kind(mention: Span, head: int) -> Kind:
+    """How much a mention says of what it means."""
+    first = plain(mention[0].text)
+    if is_pronoun(mention):
+        return Kind.PRONOUN
+    if first in QUANTIFIERS or (first == "one" and len(mention) > 1):
+        return Kind.QUANTIFIED
+    name = name_words(mention, head)
+    if name is None:
+        return Kind.DESCRIPTION
+    if len(name.words) > 1:
+        return Kind.FULL_NAME
+    return Kind.TITLED_NAME if name.titled else Kind.NAME
+
+
+def name_words(mention: Span, head: int) -> NameWords | None:
+    """The name in a mention, or None if its head is an ordinary word."""
+    doc = mention.doc
+    if not is_name_word(doc[head]) or is_capital_by_place(doc[head]):
+        return None
+    start, end = head, head + 1
+    while end < mention.end and is_name_part(doc[end]):
+        end += 1
+    while end > head + 1 and is_edge(doc[end - 1]):
+        end -= 1
+    while start > mention.start and is_name_part(doc[start - 1]):
+        start -= 1
+    while start < head and (
+        plain(doc[start].text) in BEFORE_NAMES or is_edge(doc[start])
+    ):
+        start += 1
+    words = [word for token in doc[start:end] for word in token.text.split()]
+    names = [word for word in words if plain(word) not in TITLES]
+    proper = tuple(
+        word for word in names if has_capital(word) and plain(word) not in NAME_SUFFIXES
+    )
+    if not proper:
+        return None
+    return NameWords(start, end, proper, titled=len(names) < len(words))
+
+
+def is_name_word(token: Token) -> bool:
+    """Capitals say so, unless the word is known for something else."""
+    return has_capital(token.text) and plain(token.text) not in NEVER_NAMES
+
+
+def has_capital(word: str) -> bool:
+    """In any place, as in "iPod"."""
+    return word != word.lower()
+
+
+def is_name_part(token: Token) -> bool:
+    return (
+        is_name_word(token)
+        or token.text in PARTICLES
+        or token.is_space
+        or is_inside_word(token)
+    )
+
+
+def is_edge(token: Token) -> bool:
+    """Is it a part of names that none begins or ends with?"""
+    return token.text in PARTICLES or token.is_punct or token.is_space
+
+
+def is_capital_by_place(token: Token) -> bool:
+    """Is this a common noun, as tagged, that begins a sentence?"""
+    return token.pos_ == "NOUN" and starts_sentence(token)
+
+
+def starts_sentence(token: Token) -> bool:
+    """As annotated; else after a full stop, a line break, or a comma before a quote."""
+    if token.is_sent_start is not None:
+        return bool(token.is_sent_start)
+    enders = ".!?…"
+    for i in range(token.i - 1, -1, -1):
+        previous = token.doc[i]
+        if "\n" in previous.text or set(previous.text) <= set(enders):
+            return True
+        if not (previous.is_quote or previous.is_bracket or previous.is_space):
+            return False
+        enders += ",:"
+    return True
+
+
+def main_mention(mentions: Sequence[Span], heads: Sequence[int]) -> int:
+    """The number of the mention that says most of who or what it is.
+
+    A full name goes before a title and name, a name, a description and a pronoun; of
+    names, those that have the word which most of them have, and what is said most
+    often. Of anything else, it is the first.
+    """
+    kinds = [
+        mention_kind(mention, head)
+        for mention, head in zip(mentions, heads, strict=True)
+    ]
+    best = max(kinds)
+    if best < Kind.NAME:
+        return kinds.index(best)
+    names = {
+        i: name
+        for i, kind in enumerate(kinds)
+        if kind >= Kind.NAME and (name := name_words(mentions[i], heads[i]))
+    }
+    votes = Counter(word for name in names.values() for word in {*name.words})
+    counts = Counter(name.words for name in names.values())
+    top = max(votes, key=lambda word: votes[word])
+    candidates = [
+        i
+        for i, name in names.items()
+        if top in name.words and counts[name.words] * RARE >= len(names)
+    ] or list(names)
+
+    def informative(i: int) -> tuple[int, int, bool, int]:
+        name = names[i]
+        whole = len(mentions[i]) == name.end - name.start
+        return kinds[i], counts[name.words], whole, -i
+
+    return max(candidates, key=informative)

@@ -1,0 +1,206 @@
+"""What stands in place of each anaphor of a Doc."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Literal, NamedTuple
+
+from spacy.tokens import Doc, Span, Token
+
+from refreader_spacy.annotation.anaphors import (
+    can_replace_noun,
+    follows_same,
+    is_object_of_itself,
+    link_probabilities,
+    pronoun_agrees,
+)
+from refreader_spacy.annotation.entities import Entity, entities
+from refreader_spacy.annotation.index import index_of
+from refreader_spacy.annotation.mentions import Kind, starts_sentence
+from refreader_spacy.annotation.wording import (
+    Number,
+    SaidAgain,
+    agreeing_verb,
+    in_case,
+    is_break,
+    is_possessive,
+    possessive_ending,
+    said_again,
+    with_article,
+)
+from refreader_spacy.lang.en.phrases import (
+    CASES,
+    DEMONSTRATIVES,
+    FIRST_SINGULAR,
+    SECOND,
+    Case,
+    plain,
+)
+
+Anaphors = Literal["pronouns", "all", "first_in_sentence"]
+
+SPEAKERS = "speakers"  # the group of turns, each labelled with who says it
+DEEPEST = 3  # mentions in mentions that are replaced in what is said again
+
+
+class Replacement(NamedTuple):
+    """Characters of the original text, and what stands there instead."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Resolver:
+    """One walk over a Doc's mentions."""
+
+    def __init__(
+        self, doc: Doc, anaphors: Anaphors, threshold: float, protected: Iterable[Span]
+    ) -> None:
+        self.doc = doc
+        self.text: str = doc.text  # made anew on every access
+        self.anaphors = anaphors
+        self.threshold = threshold
+        self.protected = {token.i for span in protected for token in span}
+        self.entities = entities(doc)
+        self.owners = index_of(doc).of_token
+        self.forms = {entity.number: said_again(entity) for entity in self.entities}
+        self.pronouns = {
+            entity.mentions[i].start: (entity, i)
+            for entity in self.entities
+            for i, kind in enumerate(entity.kinds)
+            if kind == Kind.PRONOUN
+        }
+        self.speakers = {
+            token.i: turn.label_
+            for turn in doc.spans.get(SPEAKERS, ())
+            for token in turn
+        }
+
+    def replacements(self) -> list[Replacement]:
+        """All, in text order; of those that overlap, the outermost."""
+        found = chain.from_iterable(map(self.of_entity, self.entities))
+        kept: list[Replacement] = []
+        for replaced in sorted(found, key=lambda found: (found.start, -found.end)):
+            if not kept or replaced.start >= kept[-1].end:
+                kept.append(replaced)
+        return kept
+
+    def of_entity(self, entity: Entity) -> Iterator[Replacement]:
+        """What is to be replaced of an entity's mentions."""
+        probabilities = link_probabilities(entity)
+        sentence = -1
+        for i, mention in enumerate(entity.mentions):
+            if self.anaphors == "first_in_sentence":
+                previous, sentence = sentence, sentence_start(mention[0])
+                if sentence == previous:
+                    continue
+            if probabilities[i] < self.threshold or any(
+                token.i in self.protected for token in mention
+            ):
+                continue
+            replaced = self.replacement(entity, i)
+            if replaced is not None:
+                yield replaced
+
+    def replacement(self, entity: Entity, i: int, depth: int = 0) -> Replacement | None:
+        """What stands in place of a mention, unless it stays."""
+        mention = entity.mentions[i]
+        word = plain(mention.text)
+        if word in FIRST_SINGULAR or word in SECOND:
+            return self.of_speaker(entity, mention)
+        form = self.forms[entity.number]
+        if form is None or not self.can_replace(entity, i, form):
+            return None
+        possessive = is_possessive(mention)
+        if possessive is None:
+            return None
+        text = self.said(entity, form, mention[0], depth)
+        if possessive:
+            text += possessive_ending(text, form.number)
+        if CASES.get(word) in (Case.SUBJECT, Case.EITHER):
+            return with_verb(mention, text, form.number)
+        return Replacement(mention.start_char, mention.end_char, text)
+
+    def can_replace(self, entity: Entity, i: int, form: SaidAgain) -> bool:
+        """Is the main mention better than this one, and right in its place?"""
+        mention, kind = entity.mentions[i], entity.kinds[i]
+        if overlap(mention, entity.main) or overlap(mention, form.words):
+            return False
+        if follows_same(entity, mention, self.owners):
+            return False
+        if kind == Kind.PRONOUN:
+            word = plain(mention.text)
+            if word in DEMONSTRATIVES:
+                return self.anaphors == "all" and word != "that"
+            return pronoun_agrees(word, entity, form) and not is_object_of_itself(
+                entity, mention, self.owners
+            )
+        if self.anaphors != "all" or kind == Kind.QUANTIFIED or kind >= form.kind:
+            return False
+        return can_replace_noun(entity, mention, kind, self.owners)
+
+    def of_speaker(self, entity: Entity, mention: Span) -> Replacement | None:
+        """What stands for "I" where the speaker is known, and for "you" with a name."""
+        speaker = self.speakers.get(mention.start)
+        form = self.forms[entity.number]
+        if not speaker:
+            return None
+        word = plain(mention.text)
+        if word in FIRST_SINGULAR:
+            text = speaker
+        elif form is not None and form.kind >= Kind.NAME:
+            text = self.said(entity, form, mention[0], DEEPEST)
+        else:
+            return None
+        if CASES[word] == Case.POSSESSIVE:
+            text += possessive_ending(text, Number.SINGULAR)
+        is_subject = CASES[word] == Case.SUBJECT or (
+            CASES[word] == Case.EITHER
+            and mention.end < len(self.doc)
+            and not is_break(self.doc[mention.end])
+        )
+        if is_subject:
+            return with_verb(mention, text, Number.SINGULAR)
+        return Replacement(mention.start_char, mention.end_char, text)
+
+    def said(self, entity: Entity, form: SaidAgain, place: Token, depth: int) -> str:
+        """The entity's words in another token's place."""
+        text = with_article(self.said_inside(entity, form.words, depth), form)
+        return in_case(text, form.words, place)
+
+    def said_inside(self, entity: Entity, words: Span, depth: int) -> str:
+        """Words of a main mention, with the pronouns in it replaced as well."""
+        end = words.start_char
+        pieces = []
+        for token in words:
+            other, i = self.pronouns.get(token.i, (entity, 0))
+            if depth < DEEPEST and other is not entity and token.idx >= end:
+                replaced = self.replacement(other, i, depth + 1)
+                if replaced is not None and replaced.end <= words.end_char:
+                    pieces += [self.text[end : replaced.start], replaced.text]
+                    end = replaced.end
+        text = "".join([*pieces, self.text[end : words.end_char]])
+        return " ".join(text.split())
+
+
+def with_verb(mention: Span, text: str, number: Number) -> Replacement | None:
+    """In place of a subject, with its verb as it must be; None if that isn't known."""
+    verb = agreeing_verb(mention[-1], number)
+    if verb is None:
+        return None
+    words, n_tokens = verb
+    last = mention.doc[mention.end - 1 + n_tokens]
+    return Replacement(mention.start_char, last.idx + len(last), text + words)
+
+
+def overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def sentence_start(token: Token) -> int:
+    """The first token of the sentence that a token is in."""
+    while token.i and not starts_sentence(token):
+        token = token.nbor(-1)
+    return int(token.i)

@@ -1,0 +1,1 @@
+"""Corpora larger than a process or a machine."""

@@ -1,0 +1,120 @@
+"""Files that annotated Docs are written to, batch by batch.
+
+A worker encodes the Docs of a batch; the process that writes a shard joins batches.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from spacy.tokens import Doc, DocBin
+
+from refreader_spacy.annotation.record import record
+from refreader_spacy.errors import Errors
+
+
+class AnnotatedDoc(NamedTuple):
+    """A Doc and the id of its record."""
+
+    id: Any
+    doc: Doc
+
+
+class Format(Protocol):
+    """How Docs become a file."""
+
+    suffix: str
+
+    def encode(self, docs: list[AnnotatedDoc]) -> bytes:
+        """Docs, as they are sent to where they are written."""
+
+    def write(self, parts: Iterable[bytes], path: Path) -> None:
+        """Write encoded Docs to a file."""
+
+    def join(self, shards: Iterable[Path], path: Path) -> None:
+        """One file of several."""
+
+
+class JsonLines:
+    """A record a line."""
+
+    suffix = ".jsonl"
+
+    def encode(self, docs: list[AnnotatedDoc]) -> bytes:
+        return b"".join(json_line(record(id, doc)) for id, doc in docs)
+
+    def write(self, parts: Iterable[bytes], path: Path) -> None:
+        with path.open("wb") as file:
+            file.writelines(parts)
+
+    def join(self, shards: Iterable[Path], path: Path) -> None:
+        with path.open("wb") as file:
+            for shard in shards:
+                with shard.open("rb") as part:
+                    shutil.copyfileobj(part, file)
+
+
+class DocBins:
+    """spaCy's own. The id is in each Doc's user_data."""
+
+    suffix = ".spacy"
+
+    def encode(self, docs: list[AnnotatedDoc]) -> bytes:
+        for id, doc in docs:
+            doc.user_data["id"] = id
+        docbin = DocBin(docs=[doc for _, doc in docs], store_user_data=True)
+        return docbin.to_bytes()
+
+    def write(self, parts: Iterable[bytes], path: Path) -> None:
+        docbin = DocBin(store_user_data=True)
+        for part in parts:
+            docbin.merge(DocBin(store_user_data=True).from_bytes(part))
+        docbin.to_disk(path)
+
+    def join(self, shards: Iterable[Path], path: Path) -> None:
+        self.write((shard.read_bytes() for shard in shards), path)
+
+
+class Parquet:
+    """A row a record, with clusters and links nested in it."""
+
+    suffix = ".parquet"
+
+    def __init__(self) -> None:
+        if not find_spec("pyarrow"):
+            raise ValueError(
+                Errors.R242.format(
+                    suffix=self.suffix, library="pyarrow", extra="parquet"
+                )
+            )
+
+    def encode(self, docs: list[AnnotatedDoc]) -> bytes:
+        from refreader_spacy.bulk.parquet import encode_rows
+
+        return encode_rows(record(id, doc) for id, doc in docs)
+
+    def write(self, parts: Iterable[bytes], path: Path) -> None:
+        from refreader_spacy.bulk.parquet import write_rows
+
+        write_rows(parts, path)
+
+    def join(self, shards: Iterable[Path], path: Path) -> None:
+        from refreader_spacy.bulk.parquet import join_files
+
+        join_files(shards, path)
+
+
+def json_line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode("utf8") + b"\n"
+
+
+FORMATS: dict[str, type[Format]] = {
+    "jsonl": JsonLines,
+    "spacy": DocBins,
+    "parquet": Parquet,
+}

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+
+from refreader_spacy.bulk.processes import AHEAD, map_in_processes, started_workers
+from refreader_spacy.bulk.worker import Worker, WorkerStopped
+
+METHODS = multiprocessing.get_all_start_methods()
+
+
+def answers(number: int) -> int:
+    if number == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if number == 6:
+        time.sleep(60)
+    if number == 7:
+        raise ValueError("no 7")
+    return number**2
+
+
+def setup():
+    return answers
+
+
+def fails():
+    raise ValueError("no such pipeline")
+
+
+def dies():
+    os._exit(3)
+
+
+@pytest.fixture
+def worker():
+    worker = Worker(setup)
+    yield worker
+    worker.stop()
+
+
+@pytest.mark.parametrize("n_process", [1, 2, 3])
+def test_results_come_in_order(n_process):
+    pieces = [n % 5 + 8 for n in range(50)]
+    with started_workers(setup, n_process) as workers:
+        found = list(map_in_processes(workers, pieces))
+    assert found == [piece**2 for piece in pieces]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_processes_may_be_started_in_any_way(method):
+    with started_workers(setup, 1, method) as workers:
+        assert list(map_in_processes(workers, [1, 2])) == [1, 4]
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_no_more_is_taken_in_than_is_needed(n_process):
+    taken = count(8)
+    with started_workers(setup, n_process) as workers:
+        results = map_in_processes(workers, taken)
+        assert len(list(islice(results, 10))) == 10
+    assert next(taken) - 8 <= 10 + AHEAD * n_process
+
+
+def test_pieces_that_end_or_stall_a_process_are_reported_in_their_place():
+    with started_workers(setup, 2) as workers:
+        found = list(map_in_processes(workers, range(1, 7), lambda n: 0.5))
+    assert found[:4] == [1, 4, 9, 16]
+    assert [type(each) for each in found[4:]] == [WorkerStopped] * 2
+    assert "exit code -9" in str(found[4])
+    assert "longer than 0.5 seconds" in str(found[5])
+
+
+def test_what_goes_wrong_in_a_worker_is_raised_here(worker):
+    with pytest.raises(ValueError, match="no 7"):
+        worker.call(7)
+    assert worker.call(2) == 4
+
+
+def test_a_stopped_worker_is_started_again(worker):
+    with pytest.raises(WorkerStopped, match="longer than"):
+        worker.call(6, seconds=0.2)
+    assert worker.call(3, seconds=60) == 9
+    with pytest.raises(WorkerStopped, match="exit code"):
+        worker.call(5)
+    assert worker.call(4) == 16
+
+
+def test_a_setup_that_fails_is_an_error_at_the_first_call():
+    expected = pytest.raises(ValueError, match="no such pipeline")
+    with started_workers(fails, 2) as workers, expected:
+        list(map_in_processes(workers, [1]))
+    expected = pytest.raises(ChildProcessError, match=r"R233.*--resume")
+    with started_workers(dies, 1) as workers, expected:
+        workers[0].call(1)
+
+
+PARENT = """
+import os, sys, time
+from refreader_spacy.bulk.worker import Worker
+def pid(seconds):
+    if seconds:
+        time.sleep(seconds)
+    return os.getpid()
+def setup():
+    return pid
+workers = [Worker(setup) for _ in range(3)]
+print(*(worker.call(0) for worker in workers), flush=True)
+for worker in workers[:2]:
+    worker.send(60)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_their_parent(how):
+    """Whether they are busy or not."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as parent:
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        time.sleep(0.2)
+        parent.send_signal(how)
+        parent.wait(10)
+    assert len(pids) == 3
+    wait_until(lambda: not any(map(is_running, pids)))
+
+
+def is_running(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return status != "Z"
+
+
+def wait_until(condition, seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

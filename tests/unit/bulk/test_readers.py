@@ -1,0 +1,186 @@
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from refreader_spacy.bulk import readers, sources
+from refreader_spacy.bulk.readers import read_source
+from refreader_spacy.bulk.records import Rejected
+from refreader_spacy.bulk.sources import Fields, Source, Unit, find_sources
+
+GOOD = [
+    b'{"text": "Ann.", "id": 7}\n',
+    b"\r\n",
+    '{"id": "é", "text": "Émile 👩‍🚀"}\r\n'.encode(),
+    b'{"text": "no id", "id": null}\n',
+    b'{"text": "", "id": [1.5, {"a": true}]}',
+]
+FOUND = [
+    (7, "Ann."),
+    ("é", "Émile 👩‍🚀"),
+    ("in.jsonl:4", "no id"),
+    ([1.5, {"a": True}], ""),
+]
+BAD = {
+    b'{"text": "Ann.", "id": 1': "expected a JSON object",
+    b"[1]": "but found list",
+    b'{"txt": "Ann.", "id": "x"}': "'text', but found an object with txt",
+    b'{"text": 3}': "--text-field",
+    b'{"text": "\\ud800"}': "half a character",
+    b'{"text": "a", "id": "\\udfff"}': "half a character",
+    b'{"text": "a", "id": {"k": ["\\udfff"]}}': "half a character",
+    b'{"text": "\xff"}': "no UTF-8",
+    b'{"text": "a", "id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}": "recursion",
+    b'{"text": "a", "id": ' + b"[" * 900 + b"]" * 900 + b"}": "is nested or longer",
+    b'{"text": "a", "id": ' + b"9" * 5000 + b"}": "4300 digits",
+}
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lines_of(path: str) -> Source:
+    return Source(0, (path,), Unit.JSON)
+
+
+def zstd(data: bytes) -> bytes:
+    return pytest.importorskip("zstandard").compress(data)
+
+
+def test_json_lines_keep_their_ids_and_types():
+    Path("in.jsonl").write_bytes(b"".join(GOOD))
+    found = list(read_source(lines_of("in.jsonl"), Fields()))
+    assert [(record.id, record.text) for record in found] == FOUND
+    assert sum(record.size for record in found) == Path("in.jsonl").stat().st_size
+    assert type(found[0].id) is int
+
+
+@pytest.mark.parametrize("name", ["", ".gz", ".bz2", ".xz", ".zst"])
+def test_a_source_can_be_read_from_any_record_on(name):
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    path = f"in.jsonl{name}"
+    Path(path).write_bytes({**pack, ".zst": zstd, "": bytes}[name](b"".join(GOOD)))
+    (source,) = find_sources([path], Unit.FILE, 10)
+    assert source.unit is Unit.JSON
+    found = list(read_source(source, Fields()))
+    assert [record.text for record in found] == [text for _, text in FOUND]
+    for number, record in enumerate(found, start=1):
+        rest = list(read_source(source, Fields(), record.end))
+        assert [r._replace(size=0) for r in rest] == [
+            r._replace(size=0) for r in found[number:]
+        ]
+
+
+@pytest.mark.parametrize(("line", "reason"), BAD.items(), ids=range(len(BAD)))
+def test_a_bad_line_is_a_record_with_its_reason(line, reason):
+    Path("in.jsonl").write_bytes(GOOD[0] + line + b"\n" + GOOD[0])
+    first, bad, last = read_source(lines_of("in.jsonl"), Fields())
+    assert (first.text, last.text) == ("Ann.", "Ann.")
+    assert isinstance(bad, Rejected)
+    assert bad.place == "in.jsonl:2"
+    assert reason in bad.reason
+    assert len(bad.reason) < 600
+    json.dumps(bad.as_json(), ensure_ascii=False).encode()
+
+
+def test_a_record_that_is_too_long_is_not_taken_in(monkeypatch):
+    monkeypatch.setattr(readers, "LARGEST", 40)
+    monkeypatch.setattr(readers, "CHUNK", 16)
+    Path("in.jsonl").write_bytes(GOOD[0] + b"x" * 1000 + b"\n" + GOOD[0] + b"y" * 99)
+    found = list(read_source(lines_of("in.jsonl"), Fields()))
+    assert [isinstance(record, Rejected) for record in found] == [0, 1, 0, 1]
+    assert "longer than 40 bytes" in found[1].reason
+    assert found[2].place == "in.jsonl:3"
+
+
+@pytest.mark.parametrize("cut", [30, -1])
+def test_a_broken_file_ends_with_its_reason(cut):
+    whole = gzip.compress(b"".join(GOOD[:1] * 20_000))
+    Path("in.jsonl.gz").write_bytes(whole[: len(whole) * 3 // 4 if cut < 0 else cut])
+    source = lines_of("in.jsonl.gz")
+    *before, last = read_source(source, Fields())
+    assert all(record.text == "Ann." for record in before)
+    assert "can't be read on" in last.reason
+    assert list(read_source(source, Fields(), last.end)) == []
+
+
+def test_fields_may_have_other_names():
+    Path("in.jsonl").write_text('{"body": "Ann.", "key": 3}\n')
+    (record,) = read_source(lines_of("in.jsonl"), Fields("body", "key"))
+    assert (record.text, record.id) == ("Ann.", 3)
+
+
+def test_parquet_rows_can_be_read_from_any_row_on():
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    texts = [f"Text {n}." if n != 5 else None for n in range(20)]
+    table = pa.table({"id": range(20), "text": texts, "more": [b"x"] * 20})
+    parquet.write_table(table, "in.parquet", row_group_size=6)
+    (source,) = find_sources(["in.parquet"], Unit.FILE, 10)
+    found = list(read_source(source, Fields()))
+    assert [record.id for record in found] == list(range(20))
+    assert isinstance(found[5], Rejected)
+    for number, record in enumerate(found, start=1):
+        assert list(read_source(source, Fields(), record.end)) == found[number:]
+    (wrong,) = read_source(source, Fields(text="body"))
+    assert "['body'] are expected in in.parquet" in wrong.reason
+    (place, *_) = read_source(source, Fields(id="none"))
+    assert place.id == "in.parquet:1"
+    Path("in.parquet").write_bytes(b"PAR1 and no more")
+    (wrong,) = read_source(source, Fields())
+    assert isinstance(wrong, Rejected)
+
+
+def test_files_of_folders_come_in_order_and_in_groups():
+    for name in ("b/2.txt", "b/10.txt", "a.txt", "b/c.jsonl", ".hidden/x", "b/.y"):
+        Path("texts", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("texts", name).write_text(f'{{"text": "{name}"}}')
+    found = find_sources(["texts", "-"], Unit.FILE, 2)
+    assert [source.number for source in found] == [0, 1, 2, 3]
+    assert [source.paths for source in found] == [
+        ("texts/a.txt", "texts/b/10.txt"),
+        ("texts/b/2.txt",),
+        ("texts/b/c.jsonl",),
+        ("-",),
+    ]
+    records = list(read_source(found[0], Fields()))
+    assert [r.id for r in records] == ["texts/a.txt", "texts/b/10.txt"]
+    assert list(read_source(found[0], Fields(), records[0].end)) == records[1:]
+
+
+def test_a_file_that_is_gone_is_a_rejected_record(capsys):
+    Path("a.txt").write_text("Ann.")
+    Path("b.txt").write_text("Bob.")
+    (source,) = find_sources(["a.txt", "b.txt"], Unit.FILE, 9)
+    Path("a.txt").unlink()
+    gone, there = read_source(source, Fields())
+    assert "No such file" in gone.reason
+    assert there.text == "Bob."
+
+
+def test_standard_input_is_a_source(monkeypatch):
+    data = io.BytesIO(b"Ann.\n\nBob.\n")
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=data))
+    found = list(read_source(Source(0, ("-",), Unit.LINE), Fields()))
+    assert [(r.id, r.text) for r in found] == [("stdin:1", "Ann."), ("stdin:3", "Bob.")]
+
+
+def test_what_can_not_be_read_is_said_at_once(monkeypatch):
+    with pytest.raises(ValueError, match="R226"):
+        find_sources(["missing"], Unit.FILE, 1)
+    Path("empty").mkdir()
+    with pytest.raises(ValueError, match="R236"):
+        find_sources(["empty"], Unit.FILE, 1)
+    Path("in.zst").write_bytes(b"")
+    monkeypatch.setattr(sources, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"R242.*refreader-spacy\[zstd\]"):
+        find_sources(["in.zst"], Unit.LINE, 1)
