@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import spacy
+import srsly
 import typer
 
 from refreader_spacy.cli.pipeline import find_reader
@@ -16,18 +17,26 @@ from refreader_spacy.reader.packaged import write_packaged
 def weights(
     model: Annotated[Path, typer.Argument(help="A trained pipeline.")],
     output: Annotated[Path, typer.Argument(help="A folder, named as the reader.")],
+    card: Annotated[
+        Path | None,
+        typer.Option(help="JSON: what the weights were made of, scores and limits."),
+    ] = None,
 ) -> None:
-    """Write a trained reader's weights, compressed, in the form that the package ships.
+    """Write a trained reader's weights in the form that the package ships.
 
-    For the maintainers of this package. Its default threshold is in component.py.
+    For the maintainers of this package. The threshold that is stored in the pipeline
+    goes into the card.
 
-    Example: refreader weights training/lm/2/model-best
-    refreader_spacy/weights/en_gap_2
+    Example: refreader weights training/general/1/model-best
+    refreader_spacy/weights/en_general_1 --card docs/card.json
     """
     nlp = spacy.load(model)
     reader = find_reader(nlp)
     config = nlp.config.interpolate()["components"][reader.name]["model"]
+    about = {} if card is None else srsly.read_json(card)
     with atomic_write(output) as draft:
-        write_packaged(reader.model, config, draft)
+        write_packaged(
+            reader.model, config, {**about, "threshold": reader.threshold}, draft
+        )
     size = sum(file.stat().st_size for file in output.iterdir())
     typer.echo(f"{output}: {size / 1e6:.1f} MB, threshold {reader.threshold:.4f}")

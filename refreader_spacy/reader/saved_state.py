@@ -80,6 +80,8 @@ def _check_ranges(state: ReaderState) -> None:
     top = np.full(fields.shape[1], LARGEST)
     for column, highest in HIGHEST.items():
         top[column] = highest
+    top[Field.POSITION] = max(state.n_read - 1, 0)
+    top[Field.SENTENCE] = state.text.n_sentences
     top[Extra.LATEST] = max(memory.n_mentions - 1, 0)
     top[Extra.COUNT] = memory.n_mentions
     n_rows = min(LONGEST, state.n_read)

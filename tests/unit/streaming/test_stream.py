@@ -113,8 +113,8 @@ def test_a_speaker_ends_the_word_before(pipe):
     stream = pipe.stream()
     events = stream.feed("I saw Bo", speaker="Ann")
     events += stream.feed("Lee", speaker="Cy") + stream.close()
-    texts = [event.mention.text for event in of_kind(MentionClosed, events)]
-    assert all("BoLee" not in text for text in texts)
+    assert events
+    assert [token.text for token in stream._tokens] == ["I", "saw", "Bo", "Lee"]
 
 
 def test_singletons_are_finished_if_they_are_kept(pipe):
@@ -178,7 +178,8 @@ def test_other_data_is_no_stream(reader_nlp, data):
 
 def test_another_pipeline_does_not_take_the_stream(pipe, reader_nlp, examples):
     data = pipe.stream().to_bytes()
-    config = reader_nlp.get_pipe_config("refreader")
+    config = reader_nlp.get_pipe_config("refreader").copy()
+    config.pop("factory")
     reader_nlp.remove_pipe("refreader")
     with pytest.raises(ValueError, match=r"R256.*'refreader'"):
         Stream.from_bytes(reader_nlp, data)
