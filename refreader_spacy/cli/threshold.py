@@ -10,7 +10,6 @@ import spacy
 import typer
 from spacy.training import Example
 
-from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.cli.pipeline import annotate, find_reader, progress, read_examples
 from refreader_spacy.component import RefReader
 from refreader_spacy.errors import Errors
@@ -56,13 +55,13 @@ def threshold(
 def best_for_clusters(
     reader: RefReader, examples: list[Example]
 ) -> tuple[float, float]:
-    """Decode the same readings at each candidate."""
+    """Decode the same decisions at each candidate."""
     docs = [example.predicted for example in examples]
-    readings = [reading for doc in docs if (reading := read_trace(doc))]
+    parts = reader.predict(docs)
     scores = {}
     for candidate in progress(CANDIDATES, "Thresholds", len(CANDIDATES)):
         reader.threshold = float(candidate)
-        reader.set_annotations(docs, readings)
+        reader.set_annotations(docs, parts)
         scores[reader.threshold] = reader.score(examples).get("coref_f")
     if None in scores.values():
         raise ValueError(Errors.R009.format(prefix=reader.spans_prefix))

@@ -321,15 +321,17 @@ def test_spacy_pretrain_says_where_to_go():
         objective(spacy.blank("en").vocab, None)
 
 
-def test_weights_without_an_output_layer_predict_no_words(folder: Path):
+def test_weights_without_an_output_layer_predict_no_words(
+    folder: Path, paper_nlp: Language, tmp_path: Path
+):
+    paper_nlp.to_disk(tmp_path)
     text = str(folder / "text.txt")
-    result = CliRunner().invoke(app, ["perplexity", text])
+    result = CliRunner().invoke(app, ["perplexity", text, "-m", str(tmp_path)])
     assert result.exit_code == 1
     assert "R330" in result.output
-    nlp = spacy.blank("en")
-    nlp.add_pipe("refreader", config={"surprisal": True})
+    paper_nlp.get_pipe("refreader").surprisal = True
     with pytest.raises(ValueError, match=r"R330.*'refreader'.*output layer"):
-        nlp("Ann met Bo.")
+        paper_nlp("Ann met Bo.")
 
 
 def test_a_text_without_words_has_no_perplexity(folder: Path, tmp_path: Path):
