@@ -25,7 +25,13 @@ import torch
 from benchmarks.report import report
 from refreader_spacy.reader import kernels, memory
 from refreader_spacy.reader.inference import ReaderWeights, read_parts
-from refreader_spacy.reader.mentions import N_FIELDS, N_KINDS, N_WORDS, Field, MentionTable
+from refreader_spacy.reader.mentions import (
+    N_FIELDS,
+    N_KINDS,
+    N_WORDS,
+    Field,
+    MentionTable,
+)
 from refreader_spacy.reader.network import EntityNetwork
 from refreader_spacy.reader.recurrence import recur_reference
 from refreader_spacy.reader.tokens import N_COLUMNS, OFFSET, SENTENCE, SENTENCE_START
@@ -62,7 +68,9 @@ def main() -> None:
     report(results, TARGETS, args.output)
 
 
-def fastest(run: Callable[..., object], prepare: Callable[[], Any], n_runs: int) -> float:
+def fastest(
+    run: Callable[..., object], prepare: Callable[[], Any], n_runs: int
+) -> float:
     """Microseconds of the fastest run, each on what was prepared for it."""
     times = []
     for _ in range(n_runs):
@@ -73,7 +81,9 @@ def fastest(run: Callable[..., object], prepare: Callable[[], Any], n_runs: int)
     return 1e6 * min(times)
 
 
-def memory_speed(weights: ReaderWeights, n_runs: int, n_mentions: int = 500) -> dict[str, float]:
+def memory_speed(
+    weights: ReaderWeights, n_runs: int, n_mentions: int = 500
+) -> dict[str, float]:
     """Of a mention where all cells are in use."""
     random = np.random.default_rng(0)
     table = random_mentions(random, 2 * N_CELLS + n_mentions)
@@ -146,7 +156,9 @@ def reading_speed(weights: ReaderWeights, n_runs: int) -> dict[str, float]:
         parts = read_parts(*prepare())
         took = fastest(read_parts, prepare, n_runs)
         results[f"{name}_us"] = took / (n_texts * length)
-        results[f"{name}_mentions"] = sum(len(p.head) for p in parts) / (n_texts * length)
+        results[f"{name}_mentions"] = sum(len(p.head) for p in parts) / (
+            n_texts * length
+        )
     return results
 
 

@@ -157,7 +157,8 @@ class Errors(metaclass=ErrorsWithCodes):
 
     R190 = "Expected {name} of the shape {expected}, but found {found}."
     R191 = (
-        "The texts' lengths {found} don't add up to the {expected} tokens that are given."
+        "The texts' lengths {found} don't add up to the {expected} tokens that are "
+        "given."
     )
     R192 = (
         "No reading could have left the memory in this state: {problem}. Start a new "
@@ -165,8 +166,8 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R193 = "The memory has no cells. Set n_cells to 1 or more."
     R194 = (
-        "What mention {mention} is described by is out of range. Describe mentions with "
-        "describe_mentions, by the same version as the reader's."
+        "What mention {mention} is described by is out of range. Describe mentions "
+        "with describe_mentions, by the same version as the reader's."
     )
     R195 = "The compiled reader can't compare {feature}: it has no such field or set."
     R196 = "There are {found} features, but room for {most}. Raise MOST_FEATURES."

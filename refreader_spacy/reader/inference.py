@@ -10,7 +10,7 @@ mentions, M cells.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from refreader_spacy.reader.memory import (
     MemoryWeights,
 )
 from refreader_spacy.reader.mentions import LONGEST, Field, describe_mentions
-from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, FURTHEST, N_TYPES, SCHEMES
+from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, FURTHEST, SCHEMES
 from refreader_spacy.reader.tokens import N_COLUMNS, QUOTATION, Ints, TextState
 
 Longs = NDArray[np.int64]
@@ -36,7 +36,9 @@ class Linear:
 
     def __init__(self, parameters: Mapping[str, Floats], *names: str) -> None:
         """Several layers of the same input are one."""
-        self.weight = np.concatenate([parameters[f"{n}.weight"] for n in names]).T.copy()
+        self.weight = np.concatenate(
+            [parameters[f"{n}.weight"] for n in names]
+        ).T.copy()
         self.bias = np.concatenate([parameters[f"{n}.bias"] for n in names])
 
     def __call__(self, x: Floats) -> Floats:
@@ -153,7 +155,8 @@ def read_parts(
     lengths = np.array([len(r) for r in rows])
     all_rows = np.concatenate(rows)
     inputs = token_inputs(weights, all_rows, np.concatenate(vectors))  # (N, E)
-    projected = inputs @ weights.recurrent_inputs + weights.recurrent_bias
+    projected = inputs @ weights.recurrent_inputs
+    projected += weights.recurrent_bias
     hidden = np.stack([state.hidden for state in states])  # (B, H)
     history = recur(weights.recurrent, weights.hidden_bias, hidden, projected, lengths)
     both = np.concatenate([history, inputs], axis=1)  # (N, H + E)
@@ -184,12 +187,28 @@ def read_parts(
     table = describe_mentions(context_rows, context, starts, first)
     types = softmax(outputs[heads, len(SCHEMES) :])
     vectors_of = mention_vectors(
-        weights, history[heads], context_inputs, context, starts, table.fields[:, Field.KIND], types
+        weights,
+        history[heads],
+        context_inputs,
+        context,
+        starts,
+        table.fields[:, Field.KIND],
+        types,
     )
     asks = weights.asked(vectors_of)
     queries = asks[:, : weights.score_size]
     products = asks[:, weights.score_size : -weights.score_size]
     new = weights.new(np.maximum(asks[:, -weights.score_size :], 0))[:, 0]
+    closed = right_edges(
+        weights,
+        states,
+        text_of,
+        heads,
+        asked[:, weights.edge_size :],
+        right_keys,
+        lengths,
+        last,
+    )
     parts = []
     bounds = np.searchsorted(heads, np.concatenate([offsets, [len(all_rows)]]))
     for b, state in enumerate(states):
@@ -207,15 +226,6 @@ def read_parts(
         )
         head = heads[some] - offsets[b] + state.n_read
         tokens = slice(offsets[b], offsets[b] + lengths[b])
-        closed, ends = right_edges(
-            weights,
-            state,
-            np.arange(number, number + len(head)),
-            head,
-            asked[some, weights.edge_size :],
-            right_keys[tokens],
-            last,
-        )
         parts.append(
             Part(
                 state.n_read,
@@ -225,14 +235,15 @@ def read_parts(
                 schemes[heads[some]],
                 types[some].argmax(axis=1).astype(np.int32),
                 choices,
-                closed,
-                ends,
+                *closed[b],
             )
         )
         state.hidden = hidden[b]
         state.rows = np.concatenate([state.rows, all_rows[tokens]])[-LONGEST:].copy()
         state.inputs = np.concatenate([state.inputs, inputs[tokens]])[-LONGEST:].copy()
-        state.left_keys = np.concatenate([state.left_keys, left_keys[tokens]])[-LONGEST:].copy()
+        state.left_keys = np.concatenate([state.left_keys, left_keys[tokens]])[
+            -LONGEST:
+        ].copy()
         state.n_read += int(lengths[b])
     return parts
 
@@ -244,8 +255,11 @@ def _interleaved(tails: list[Any], new: Any, lengths: Longs) -> Any:
     """Each text's last tokens, then its new ones."""
     if not any(len(tail) for tail in tails):
         return new
-    pieces = np.split(new, np.cumsum(lengths)[:-1])
-    return np.concatenate([x for pair in zip(tails, pieces, strict=True) for x in pair])
+    pieces, end = [], 0
+    for tail, length in zip(tails, lengths.tolist(), strict=True):
+        pieces += [tail, new[end : end + length]]
+        end += length
+    return np.concatenate(pieces)
 
 
 def token_inputs(weights: ReaderWeights, rows: Ints, vectors: Floats) -> Floats:
@@ -257,7 +271,9 @@ def token_inputs(weights: ReaderWeights, rows: Ints, vectors: Floats) -> Floats:
     flags = [rows[:, column] == value for column, value in FLAGS]
     flags += [rows[:, QUOTATION] > 0, ~vectors.any(axis=1)]
     flagged = np.stack(flags, axis=1).astype(np.float32)
-    out: Floats = np.tanh(weights.token(np.concatenate([vectors, *embedded, flagged], axis=1)))
+    out: Floats = np.tanh(
+        weights.token(np.concatenate([vectors, *embedded, flagged], axis=1))
+    )
     return out
 
 
@@ -268,6 +284,8 @@ def left_edges(
 
     back (Longs): How many tokens there are before each head.
     """
+    if not len(heads):
+        return heads
     steps = np.arange(LONGEST + 1)
     places = np.maximum(heads[:, None] - steps, 0)  # (K, 21)
     logits = np.einsum("kd,ksd->ks", queries, keys[places]) / weights.edge_size**0.5
@@ -300,48 +318,65 @@ def mention_vectors(
 
 def right_edges(
     weights: ReaderWeights,
-    state: ReaderState,
-    numbers: Longs,
+    states: Sequence[ReaderState],
+    text_of: Longs,
     heads: Longs,
     queries: Floats,
     keys: Floats,
+    lengths: Longs,
     last: bool,
-) -> tuple[Longs, Longs]:
-    """The mentions whose last token is known by now, and that token.
+) -> list[tuple[Longs, Longs]]:
+    """Of each text, the mentions whose last token is known by now, and that token.
 
+    text_of, heads (Longs): Of new mentions: the text, and which of the new tokens (K,).
     keys (Floats): Of the new tokens (N, 48).
     """
-    number = np.concatenate([state.open_number, numbers])
-    head = np.concatenate([state.open_head, heads])
-    query = np.concatenate([state.open_query, queries])
-    # The first token after each head that is new
-    token = np.maximum(head + 1, state.n_read) - state.n_read
-    going = np.arange(len(head))
-    closed, ends = [], []
+    n_open = [len(state.open_head) for state in states]
+    n_mentions = np.array([state.memory.n_mentions for state in states])
+    text = np.concatenate([np.repeat(np.arange(len(states)), n_open), text_of])
+    numbers = (
+        n_mentions[text_of] + np.arange(len(heads)) - np.searchsorted(text_of, text_of)
+    )
+    number = np.concatenate([*(state.open_number for state in states), numbers])
+    query = np.concatenate([*(state.open_query for state in states), queries])
+    # Heads as rows of the new tokens, before which the open mentions' are
+    ends_before = np.cumsum(lengths)
+    begins = ends_before - lengths
+    shift = np.array([state.n_read for state in states]) - begins
+    opened = np.concatenate([state.open_head for state in states])
+    head = np.concatenate([opened - np.repeat(shift, n_open), heads])
+    token = np.maximum(head + 1, begins[text])  # the first after each head that is new
+    stop = ends_before[text]
+    known = np.zeros(len(head), bool)
+    going = np.flatnonzero(token < stop)
     while len(going):
-        inside = token[going] < len(keys)
-        going_on = going[inside]
-        if not len(going_on):
-            break
-        distance = token[going_on] + state.n_read - head[going_on]
-        hidden = np.maximum(query[going_on] + keys[token[going_on]], 0)
-        logits = hidden @ weights.right_value + weights.right_bias[np.minimum(distance, FURTHEST)]
+        place = token[going]
+        distance = place - head[going]
+        hidden = np.maximum(query[going] + keys[place], 0)
+        logits = (
+            hidden @ weights.right_value
+            + weights.right_bias[np.minimum(distance, FURTHEST)]
+        )
         over = (logits > 0) | (distance >= FURTHEST)
-        closed.append(number[going_on[over]])
-        ends.append(token[going_on[over]] + state.n_read - 1)
-        token[going_on] += 1
-        going = np.concatenate([going_on[~over], going[~inside]])
-    left = np.sort(going)
+        known[going[over]] = True
+        going = going[~over]
+        token[going] += 1
+        going = going[token[going] < stop[going]]
     if last:
-        closed.append(number[left])
-        ends.append(np.full(len(left), state.n_read + len(keys) - 1))
-        left = left[:0]
-    state.open_number, state.open_head = number[left], head[left]
-    state.open_query = query[left].copy()
-    none = [np.zeros(0, np.int64)]
-    numbers, tokens = np.concatenate(closed or none), np.concatenate(ends or none)
-    order = np.lexsort((numbers, tokens))
-    return numbers[order], tokens[order]
+        known[:] = True
+    position = shift[text]
+    end, head = token + position - 1, head + position
+    by_text = np.argsort(text, kind="stable")
+    bounds = np.searchsorted(text[by_text], np.arange(len(states) + 1)).tolist()
+    found = []
+    for b, state in enumerate(states):
+        mine = by_text[bounds[b] : bounds[b + 1]]
+        closed, left = mine[known[mine]], mine[~known[mine]]
+        closed = closed[np.lexsort((number[closed], end[closed]))]
+        found.append((number[closed], end[closed]))
+        state.open_number, state.open_head = number[left], head[left]
+        state.open_query = query[left]
+    return found
 
 
 def sigmoid(x: Floats) -> Floats:

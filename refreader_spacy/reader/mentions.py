@@ -113,6 +113,9 @@ def describe_mentions(
     first (int | NDArray): The position in the text of the first row (or of each
         mention's text: (K,)).
     """
+    if not len(heads):  # as often as not, where a text comes token by token
+        words = np.zeros((0, N_WORDS), np.int32)
+        return MentionTable(np.zeros((0, N_FIELDS), np.int32), words, words)
     back = np.arange(N_WORDS - 1, -1, -1)  # the head comes last
     spots = heads[:, None] - back  # (K, W)
     inside = spots >= starts[:, None]

@@ -127,7 +127,7 @@ def test_the_sdist_has_all_that_a_build_needs(built):
     with tarfile.open(sdist) as archive:
         names = archive.getnames()
     for ending in (
-        "gru.h",
+        "entity.h",
         ".pyx",
         "setup.py",
         "pyproject.toml",

@@ -4,14 +4,13 @@ Set the environment variable REFREADER_NO_COMPILED to read in NumPy anyway.
 """
 
 import os
+from contextlib import suppress
 
 from refreader_spacy.reader.memory import read_mentions
 from refreader_spacy.reader.recurrence import recur_reference as recur
 
 if not os.environ.get("REFREADER_NO_COMPILED"):
-    try:
+    with suppress(ImportError):  # where there was no compiler
         from refreader_spacy.reader.kernels.entity import read_mentions, recur
-    except ImportError:
-        pass  # there was no compiler
 
 __all__ = ["read_mentions", "recur"]

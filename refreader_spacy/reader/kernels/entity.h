@@ -568,11 +568,21 @@ PART void score_cells(const Layout *layout, const Weights *weights, const Memory
   const float *compared[ROWS];
   const Lanes zero = {0};
   Lanes totals[ROWS];
+  const float *varying[MOST_FEATURES][ROWS];
   float extra[ROWS];
   for (int r = 0; r < n_rows; r++) {
     compared[r] = memory->compared + used[r] * D;
     totals[r] = zero;
     extra[r] = same;
+  }
+  for (ptrdiff_t v = 0; v < room->n_varying; v++) {
+    const ptrdiff_t f = room->varying[v], offset = layout->features[f].offset;
+    const int32_t *values = room->values + f * room->stride;
+    for (int r = 0; r < n_rows; r++) {
+      const ptrdiff_t place = offset + values[used[r]];
+      varying[v][r] = room->features + place * padded;
+      extra[r] += direct[place];
+    }
   }
   for (ptrdiff_t o = 0; o < padded; o += PANEL) {
     Lanes sums[ROWS][PER_PANEL];
@@ -581,23 +591,13 @@ PART void score_cells(const Layout *layout, const Weights *weights, const Memory
         sums[r][p] = ((const Lanes *)(room->scored + used[r] * padded + o))[p] +
                      ((const Lanes *)(room->base + o))[p];
     multiply_panel(room->scaled + o * D, n_rows, D, compared, sums);
-    for (ptrdiff_t v = 0; v < room->n_varying; v++) {
-      const ptrdiff_t f = room->varying[v];
-      const int32_t *values = room->values + f * room->stride;
-      const float *table = room->features + layout->features[f].offset * padded + o;
+    for (ptrdiff_t v = 0; v < room->n_varying; v++)
       UNROLL for (int r = 0; r < n_rows; r++)
         UNROLL for (int p = 0; p < PER_PANEL; p++)
-          sums[r][p] += ((const Lanes *)(table + values[used[r]] * padded))[p];
-    }
+          sums[r][p] += ((const Lanes *)(varying[v][r] + o))[p];
     UNROLL for (int r = 0; r < n_rows; r++)
       UNROLL for (int p = 0; p < PER_PANEL; p++)
         totals[r] += POSITIVE(sums[r][p]) * ((const Lanes *)(room->score + o))[p];
-  }
-  for (ptrdiff_t v = 0; v < room->n_varying; v++) {
-    const ptrdiff_t f = room->varying[v];
-    const int32_t *values = room->values + f * room->stride;
-    const float *row = direct + layout->features[f].offset;
-    for (int r = 0; r < n_rows; r++) extra[r] += row[values[used[r]]];
   }
   for (int r = 0; r < n_rows; r++)
     room->scores[first + r] = lanes_sum(totals[r]) + weights->score_bias + extra[r];

@@ -254,7 +254,7 @@ def test_a_state_out_of_range_is_refused(column, value):
     entity.read_mentions(case.weights, case.state, *given)
     case.state.cells.fields[0, column] = value
     before = copy.deepcopy(case.state)
-    with pytest.raises(ValueError, match="R192.*cell 0"):
+    with pytest.raises(ValueError, match=r"R192.*cell 0"):
         entity.read_mentions(case.weights, case.state, *given)
     np.testing.assert_array_equal(before.total, case.state.total)
 
@@ -278,7 +278,7 @@ def test_numbers_out_of_range_are_refused(name, value):
 def test_a_mention_out_of_range_is_refused(column, value):
     case, table = one_case()
     table.fields[1, column] = value
-    with pytest.raises(ValueError, match="R194.*mention 1"):
+    with pytest.raises(ValueError, match=r"R194.*mention 1"):
         entity.read_mentions(case.weights, case.state, *case.mentions(table))
     assert case.state.n_mentions == 0
 
@@ -310,7 +310,7 @@ def test_a_memory_without_cells_is_refused(module, n_mentions):
 def test_lengths_that_do_not_fit_are_refused(lengths):
     zeros = np.zeros((24, 8), np.float32), np.zeros(24, np.float32)
     hidden, projected = np.zeros((2, 8), np.float32), np.zeros((3, 24), np.float32)
-    with pytest.raises(ValueError, match="R19[01]"):
+    with pytest.raises(ValueError, match=r"R19[01]"):
         entity.recur(*zeros, hidden, projected, np.array(lengths))
 
 
