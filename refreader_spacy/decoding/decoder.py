@@ -5,7 +5,7 @@ Shapes: n tokens of a block, M memory cells, K remembered tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -76,8 +76,6 @@ class Cluster(NamedTuple):
 
     mentions: list[Mention]
     links: list[Link]
-    type: str = ""  # such as "person", where the reader says
-    heads: Sequence[int] = ()  # each mention's head token, where the reader says
 
 
 @dataclass
