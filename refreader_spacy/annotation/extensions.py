@@ -160,11 +160,16 @@ def doc_resolved_text(doc: Doc) -> str:
     return resolved(doc).text
 
 
+def read_surprisals(doc: Doc) -> Array | None:
+    """Each token's surprisal in bits (T,), if the reader had `surprisal` set."""
+    kept = doc.spans[READ].attrs.get("surprisal") if READ in doc.spans else None
+    return None if kept is None else decoded(kept, [len(doc)])
+
+
 def token_surprisal(token: Token) -> float | None:
     """A token's surprisal in bits, if the reader had `surprisal` set."""
-    doc = token.doc
-    kept = doc.spans[READ].attrs.get("surprisal") if READ in doc.spans else None
-    return None if kept is None else float(decoded(kept, [len(doc)])[token.i])
+    surprisals = read_surprisals(token.doc)
+    return None if surprisals is None else float(surprisals[token.i])
 
 
 EXTENSIONS: list[tuple[type[Doc | Token | Span], str, Callable[..., Any]]] = [
