@@ -277,6 +277,7 @@ class Errors(metaclass=ErrorsWithCodes):
     )
 
     # The page
+    R259 = "The text did not come within {seconds:g} seconds. Send it again."
     R260 = (
         "The page needs the libraries starlette and uvicorn. Install them with `pip "
         "install 'refreader-spacy[page]'`."
@@ -295,6 +296,17 @@ class Errors(metaclass=ErrorsWithCodes):
         "The page can't be served at {host}:{port}: {problem}. Choose another "
         "--port (0 takes any that is free), or another --host."
     )
+
+    R266 = (
+        "Reading this text takes longer than {seconds:g} seconds. Give a part of it, "
+        "or read the whole with `refreader annotate`."
+    )
+    R267 = "This text can't be read on: {problem}. Give a part of it, or another text."
+    R268 = (
+        "The page isn't served as {host!r}. Open it at the address that `refreader "
+        "serve` printed, or allow the name with --allow-host."
+    )
+    R269 = "The request comes from {origin}, but only the page itself may ask."
 
     # Files that commands are given
     R270 = (
