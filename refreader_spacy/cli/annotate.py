@@ -38,14 +38,14 @@ def annotate(
         typer.Option(
             "-o",
             "--output",
-            help="A .jsonl, .parquet or .spacy file, or a folder for shards. "
+            help="A .jsonl, .parquet, .csv or .spacy file, or a folder for shards. "
             "Default: standard output.",
         ),
     ] = None,
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", help=f"Of the shards in a folder: {', '.join(FORMATS)}."
+            "--format", help=f"{', '.join(FORMATS)}; the last two are .csv tables."
         ),
     ] = None,
     model: Model = None,
@@ -144,18 +144,18 @@ def pipeline(model: str | None) -> Language:
 
 
 def output_format(output: Path | None, form: str | None) -> str:
-    """A name of FORMATS."""
-    own = output.suffix.removeprefix(".") if output else "jsonl"
-    if own in FORMATS:
-        if form not in (None, own):
-            raise typer.BadParameter(f"{output} is .{own}.", param_hint="--format")
-        return own
-    known = ", ".join(cls.suffix for cls in FORMATS.values())
-    if own and not (output and output.is_dir()) and form is None:
-        raise ValueError(Errors.R227.format(path=output, known=known))
-    if form is not None and form not in FORMATS:
-        raise ValueError(Errors.R227.format(path=form, known=known))
-    return form or "jsonl"
+    """A name of FORMATS: the one that was given, if it goes with the output's name, or
+    the first that does."""
+    suffix = output.suffix if output and not output.is_dir() else ""
+    own = [name for name, each in FORMATS.items() if each.suffix == suffix]
+    if output is None:
+        own = ["jsonl"]
+    known = sorted({each.suffix for each in FORMATS.values()})
+    if form is None and (own or not suffix):
+        return own[0] if own else "jsonl"
+    if form in FORMATS and (not own or form in own):
+        return form
+    raise ValueError(Errors.R227.format(path=output or form, known=", ".join(known)))
 
 
 def check_output(inputs: list[str], output: Path | None) -> None:
