@@ -232,9 +232,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "'refreader-spacy[ray]'`."
     )
     R247 = (
-        "--engine ray writes to a folder that all machines see, from files that all "
-        "machines see: standard input, standard output and single files are for "
-        "--engine local. Give -o a folder."
+        "With --engine ray, all machines read files and write shards themselves: "
+        "standard input and output are for --engine local. Give files, and -o a place "
+        "that all machines see."
     )
 
     R248 = "'{field}' is nested or longer than {limit:,} bytes; a string may be longer"
