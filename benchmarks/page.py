@@ -25,6 +25,7 @@ from spacy.language import Language
 from benchmarks.report import report
 from refreader_spacy import render
 from refreader_spacy.page.app import page_app
+from refreader_spacy.page.pool import InProcess
 from refreader_spacy.page.server import serving
 from refreader_spacy.page.service import ReadingService
 from tests.browser.chromium import look, open_browser
@@ -63,7 +64,7 @@ def main() -> None:
     args = parser.parse_args()
     nlp = spacy.blank("en")
     reader = nlp.add_pipe("refreader")
-    with serving(page_app(ReadingService(reader))) as address:
+    with serving(page_app(InProcess(ReadingService(reader)))) as address:
         browser = open_browser()
         try:
             if args.picture:

@@ -257,9 +257,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "'refreader-spacy[ray]'`."
     )
     R247 = (
-        "--engine ray writes to a folder that all machines see, from files that all "
-        "machines see: standard input, standard output and single files are for "
-        "--engine local. Give -o a folder."
+        "With --engine ray, all machines read files and write shards themselves: "
+        "standard input and output are for --engine local. Give files, and -o a place "
+        "that all machines see."
     )
 
     R248 = "'{field}' is nested or longer than {limit:,} bytes; a string may be longer"
@@ -303,6 +303,7 @@ class Errors(metaclass=ErrorsWithCodes):
     )
 
     # The page
+    R259 = "The text did not come within {seconds:g} seconds. Send it again."
     R260 = (
         "The page needs the libraries starlette and uvicorn. Install them with `pip "
         "install 'refreader-spacy[page]'`."
@@ -321,6 +322,17 @@ class Errors(metaclass=ErrorsWithCodes):
         "The page can't be served at {host}:{port}: {problem}. Choose another "
         "--port (0 takes any that is free), or another --host."
     )
+
+    R266 = (
+        "Reading this text takes longer than {seconds:g} seconds. Give a part of it, "
+        "or read the whole with `refreader annotate`."
+    )
+    R267 = "This text can't be read on: {problem}. Give a part of it, or another text."
+    R268 = (
+        "The page isn't served as {host!r}. Open it at the address that `refreader "
+        "serve` printed, or allow the name with --allow-host."
+    )
+    R269 = "The request comes from {origin}, but only the page itself may ask."
 
     # Files that commands are given
     R270 = (

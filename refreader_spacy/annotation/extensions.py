@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +12,14 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 from refreader_spacy.annotation.entities import (
     entity_of,
     ents_by_token,
+    most_common,
     named_entity,
 )
 from refreader_spacy.annotation.index import (
     DEFAULT_PREFIX,
-    LINKS,
     READ,
-    cluster_keys,
+    IndexedCluster,
+    IndexedMention,
     index_of,
 )
 from refreader_spacy.annotation.lookup import cluster_of
@@ -27,7 +28,8 @@ from refreader_spacy.annotation.resolved_text import (
     resolved,
     span_resolved_text,
 )
-from refreader_spacy.decoding.decoder import Cluster, Link
+from refreader_spacy.annotation.span_groups import store_clusters
+from refreader_spacy.decoding.decoder import Cluster
 from refreader_spacy.protocol import Array, Reading
 
 
@@ -48,68 +50,32 @@ def write_clusters(
 ) -> None:
     """Write clusters to the Doc's span groups, in place of earlier ones.
 
-    Each is a span group of spans that are labelled with the entity's type, as
-    `doc.ents` or else the reader tell it, and have the cluster's number as their id.
-    The group's attrs have the mentions' heads, and links as [antecedent, anaphor,
-    probability], mentions being counted from 0 within the group.
+    Entity types are those of `doc.ents`, or else the reader's.
     """
-    for key in cluster_keys(doc, {prefix}):
-        del doc.spans[key]
     ents = ents_by_token(doc)
-    pairs: list[Span] = []
-    kept = [c for c in clusters if keep_singletons or len(c.mentions) > 1]
-    for number, (mentions, links, kind, heads) in enumerate(kept, start=1):
+    strings = doc.vocab.strings
+    found: list[IndexedCluster] = []
+    for mentions, links in clusters:
+        if len(mentions) < 2 and not keep_singletons:
+            continue
+        named, kb_id = named_entity([mention.head for mention in mentions], ents)
+        label = named or most_common(mention.label for mention in mentions)
+        number = str(len(found) + 1)
+        hashes = strings.add(label), strings.add(kb_id), strings.add(number)
         places = {mention: i for i, mention in enumerate(mentions)}
-        label, kb_id = kind, ""
-        if ents:
-            anchors = heads or [mention.end - 1 for mention in mentions]
-            named, kb_id = named_entity(anchors, ents)
-            label = named or kind
-        spans = [
-            Span(
-                doc,
-                mention.start,
-                mention.end,
-                label=label,
-                kb_id=kb_id,
-                span_id=str(number),
+        found.append(
+            IndexedCluster(
+                [
+                    IndexedMention(mention.start, mention.end, *hashes, mention.head)
+                    for mention in mentions
+                ],
+                [
+                    (places[antecedent], places[anaphor], probability)
+                    for antecedent, anaphor, probability in links
+                ],
             )
-            for mention in mentions
-        ]
-        attrs: dict[str, Any] = {
-            "links": [
-                [places[antecedent], places[anaphor], probability]
-                for antecedent, anaphor, probability in links
-            ]
-        }
-        if heads:
-            attrs["heads"] = list(heads)
-        doc.spans[f"{prefix}_{number}"] = SpanGroup(
-            doc, name=f"{prefix}_{number}", spans=spans, attrs=attrs
         )
-        pairs += link_pairs(doc, links)
-    if pairs:
-        doc.spans[LINKS] = SpanGroup(doc, name=LINKS, spans=pairs)
-    elif LINKS in doc.spans:
-        del doc.spans[LINKS]
-    whole = [Span(doc, 0, len(doc), label=prefix)] if len(doc) else []
-    doc.spans[READ] = SpanGroup(doc, name=READ, spans=whole)
-
-
-def link_pairs(doc: Doc, links: Iterable[Link]) -> Iterator[Span]:
-    """Links as spans that `Doc.from_docs` and JSON keep, to four digits.
-
-    There are few such numbers, so that the vocabulary's strings don't grow.
-    """
-    for antecedent, anaphor, probability in links:
-        yield Span(doc, antecedent.start, antecedent.end, label="antecedent")
-        yield Span(
-            doc,
-            anaphor.start,
-            anaphor.end,
-            label="anaphor",
-            kb_id=f"{probability:.4f}",
-        )
+    store_clusters(doc, found, prefix)
 
 
 def write_trace(doc: Doc, reading: Reading) -> None:
@@ -189,11 +155,16 @@ def doc_resolved_text(doc: Doc) -> str:
     return resolved(doc).text
 
 
+def read_surprisals(doc: Doc) -> Array | None:
+    """Each token's surprisal in bits (T,), if the reader had `surprisal` set."""
+    kept = doc.spans[READ].attrs.get("surprisal") if READ in doc.spans else None
+    return None if kept is None else decoded(kept, [len(doc)])
+
+
 def token_surprisal(token: Token) -> float | None:
     """A token's surprisal in bits, if the reader had `surprisal` set."""
-    doc = token.doc
-    kept = doc.spans[READ].attrs.get("surprisal") if READ in doc.spans else None
-    return None if kept is None else float(decoded(kept, [len(doc)])[token.i])
+    surprisals = read_surprisals(token.doc)
+    return None if surprisals is None else float(surprisals[token.i])
 
 
 EXTENSIONS: list[tuple[type[Doc | Token | Span], str, Callable[..., Any]]] = [

@@ -30,7 +30,7 @@ def make_annotator(load: Callable[[], Language], format: Format) -> Annotate:
     """Load a pipeline, and try it: what is wrong with it is wrong for every record."""
     nlp = load()
     with nlp.memory_zone():
-        nlp("Ann lost her key.")
+        format.encode([AnnotatedDoc("", nlp("Ann lost her key."))])
 
     def annotate(records: list[Record]) -> Annotated:
         # Words that were never seen before are forgotten again after each batch

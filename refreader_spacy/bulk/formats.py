@@ -15,6 +15,14 @@ from typing import Any, NamedTuple, Protocol
 from spacy.tokens import Doc, DocBin
 
 from refreader_spacy.annotation.record import record
+from refreader_spacy.annotation.tables import (
+    MentionRow,
+    TokenRow,
+    csv_line,
+    csv_lines,
+    mention_rows,
+    token_rows,
+)
 from refreader_spacy.errors import Errors
 
 
@@ -96,7 +104,7 @@ class Parquet:
     def encode(self, docs: list[AnnotatedDoc]) -> bytes:
         from refreader_spacy.bulk.parquet import encode_rows
 
-        return encode_rows(record(id, doc) for id, doc in docs)
+        return encode_rows(record(id_text(id), doc) for id, doc in docs)
 
     def write(self, parts: Iterable[bytes], path: Path) -> None:
         from refreader_spacy.bulk.parquet import write_rows
@@ -109,6 +117,56 @@ class Parquet:
         join_files(shards, path)
 
 
+class _Csv:
+    """A table with a head."""
+
+    suffix = ".csv"
+    row: type[NamedTuple]
+
+    def rows(self, doc: Doc, id: str) -> Iterable[NamedTuple]:
+        raise NotImplementedError
+
+    def encode(self, docs: list[AnnotatedDoc]) -> bytes:
+        rows = (row for id, doc in docs for row in self.rows(doc, id_text(id)))
+        return "".join(csv_lines(rows, header=False)).encode("utf8")
+
+    def write(self, parts: Iterable[bytes], path: Path) -> None:
+        with path.open("wb") as file:
+            file.write(csv_line(self.row._fields).encode())
+            file.writelines(parts)
+
+    def join(self, shards: Iterable[Path], path: Path) -> None:
+        with path.open("wb") as file:
+            file.write(csv_line(self.row._fields).encode())
+            for shard in shards:
+                with shard.open("rb") as part:
+                    part.readline()
+                    shutil.copyfileobj(part, file)
+
+
+class MentionsCsv(_Csv):
+    """A row a mention."""
+
+    row = MentionRow
+
+    def rows(self, doc: Doc, id: str) -> Iterable[NamedTuple]:
+        return mention_rows(doc, id)
+
+
+class TokensCsv(_Csv):
+    """A row a token."""
+
+    row = TokenRow
+
+    def rows(self, doc: Doc, id: str) -> Iterable[NamedTuple]:
+        return token_rows(doc, id)
+
+
+def id_text(id: Any) -> str:
+    """An id where all are of one type: those that are no strings are JSON."""
+    return id if isinstance(id, str) else json.dumps(id, ensure_ascii=False)
+
+
 def json_line(record: dict[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode("utf8") + b"\n"
 
@@ -117,4 +175,6 @@ FORMATS: dict[str, type[Format]] = {
     "jsonl": JsonLines,
     "spacy": DocBins,
     "parquet": Parquet,
+    "mentions": MentionsCsv,
+    "tokens": TokensCsv,
 }

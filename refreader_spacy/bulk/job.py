@@ -19,7 +19,7 @@ from refreader_spacy.bulk.records import BEGINNING, Cursor
 from refreader_spacy.bulk.shards import Shard, ShardFolder, settings_of
 from refreader_spacy.bulk.sources import Fields, Source
 
-Notice = Callable[[AnnotatedBatch], None]
+Notice = Callable[[int, int, int], None]  # texts, words, bytes of input
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,11 @@ def run_locally(
     done: Mapping[PieceKey, Cursor],
     *,
     n_process: int = 1,
-    notice: Notice = lambda batch: None,
+    notice: Notice = lambda n_texts, n_words, size: None,
 ) -> Iterator[Shard]:
     """Write all shards that are still to do."""
-    return write_shards(annotate_locally(job, n_process, done), folder, notice)
+
+    def tell(batch: AnnotatedBatch) -> None:
+        notice(batch.annotated.n_texts, batch.annotated.n_words, batch.size)
+
+    return write_shards(annotate_locally(job, n_process, done), folder, tell)

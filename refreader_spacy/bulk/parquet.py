@@ -90,13 +90,9 @@ def encode_rows(records: Iterable[dict[str, Any]]) -> bytes:
 
 
 def row_of(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with named fields only. Ids that are no strings are JSON: a column has
-    one type."""
-    from srsly import json_dumps
-
-    id = record["id"]
+    """A record with named fields only."""
     return {
-        "id": id if isinstance(id, str) else json_dumps(id),
+        "id": record["id"],
         "text": record["text"],
         "clusters": [[mention_of(m) for m in c] for c in record["clusters"]],
         "links": [

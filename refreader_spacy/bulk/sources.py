@@ -34,7 +34,7 @@ class Fields:
     id: str = "id"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Source:
     """Records that are read one after the other: a file, or several of one text each.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from functools import lru_cache, partial
 from pathlib import Path
 from time import monotonic
@@ -18,11 +19,17 @@ from spacy.language import Language
 
 from refreader_spacy.bulk.formats import FORMATS
 from refreader_spacy.bulk.job import Job, Notice, annotate_locally, run_locally
-from refreader_spacy.bulk.local import AnnotatedBatch
-from refreader_spacy.bulk.shards import Manifest, ShardFolder, join_shards
+from refreader_spacy.bulk.shards import Manifest, Shard, ShardFolder, join_shards
 from refreader_spacy.bulk.sources import STDIN, Fields, Source, Unit, find_sources
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.errors import Errors
+
+
+class Engine(str, Enum):
+    """What spreads the work."""
+
+    local = "local"
+    ray = "ray"
 
 
 def annotate(
@@ -38,14 +45,14 @@ def annotate(
         typer.Option(
             "-o",
             "--output",
-            help="A .jsonl, .parquet or .spacy file, or a folder for shards. "
+            help="A .jsonl, .parquet, .csv or .spacy file, or a folder for shards. "
             "Default: standard output.",
         ),
     ] = None,
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", help=f"Of the shards in a folder: {', '.join(FORMATS)}."
+            "--format", help=f"{', '.join(FORMATS)}; the last two are .csv tables."
         ),
     ] = None,
     model: Model = None,
@@ -63,7 +70,8 @@ def annotate(
         str, typer.Option(help="The id in a JSON object or a row.")
     ] = "id",
     n_process: Annotated[
-        int, typer.Option("-n", "--n-process", min=1, help="Processes to run.")
+        int,
+        typer.Option("-n", "--n-process", min=1, help="Processes, or Ray actors."),
     ] = 1,
     batch_size: Annotated[
         int, typer.Option(min=1, help="Texts that are read together.")
@@ -77,6 +85,13 @@ def annotate(
             min=0.001, help="Seconds for 100,000 characters; what takes longer is left."
         ),
     ] = 60.0,
+    engine: Annotated[
+        Engine, typer.Option(help="This machine's processes, or a Ray cluster.")
+    ] = Engine.local,
+    address: Annotated[
+        str | None,
+        typer.Option(help="Of the Ray cluster. Default: one on this machine."),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was ended.")
     ] = False,
@@ -93,6 +108,8 @@ def annotate(
     are done. However a run ends, --resume goes on from there, and every record comes
     out once. A record that can't be read is put aside with the reason: in the folder
     under rejected/, or beside an output file in a .rejected.jsonl.
+
+    With --engine ray, all files must be seen by all machines at the same place.
 
     Example: refreader annotate README.md -o readme.jsonl
 
@@ -116,6 +133,8 @@ def annotate(
         shard_size=shard_size,
         time_limit=time_limit,
     )
+    if engine is Engine.ray and (output is None or STDIN in inputs):
+        raise ValueError(Errors.R247)
     if output is None:
         if resume:
             raise ValueError(Errors.R229)
@@ -127,9 +146,11 @@ def annotate(
     manifest = Manifest(folder, job.settings(model=model))
     shards = ShardFolder(folder, job.format)
     find_reader(pipeline(model))  # once here: what is wrong with it is said at once
+    run = partial(run_locally, n_process=n_process)
+    if engine is Engine.ray:
+        run = partial(ray_engine(), address=address, n_actors=n_process)
     with progress(sources) as notice:
-        done = manifest.ends
-        for shard in run_locally(job, shards, done, n_process=n_process, notice=notice):
+        for shard in run(job, shards, manifest.ends, notice=notice):
             manifest.add(shard)
     finish(shards, manifest, output if single else None)
 
@@ -143,19 +164,27 @@ def pipeline(model: str | None) -> Language:
     return nlp
 
 
+def ray_engine() -> Callable[..., Iterator[Shard]]:
+    try:
+        from refreader_spacy.bulk.ray_engine import run_on_ray
+    except ImportError as error:
+        raise ValueError(Errors.R246) from error
+    return run_on_ray
+
+
 def output_format(output: Path | None, form: str | None) -> str:
-    """A name of FORMATS."""
-    own = output.suffix.removeprefix(".") if output else "jsonl"
-    if own in FORMATS:
-        if form not in (None, own):
-            raise typer.BadParameter(f"{output} is .{own}.", param_hint="--format")
-        return own
-    known = ", ".join(cls.suffix for cls in FORMATS.values())
-    if own and not (output and output.is_dir()) and form is None:
-        raise ValueError(Errors.R227.format(path=output, known=known))
-    if form is not None and form not in FORMATS:
-        raise ValueError(Errors.R227.format(path=form, known=known))
-    return form or "jsonl"
+    """A name of FORMATS: the one that was given, if it goes with the output's name, or
+    the first that does."""
+    suffix = output.suffix if output and not output.is_dir() else ""
+    own = [name for name, each in FORMATS.items() if each.suffix == suffix]
+    if output is None:
+        own = ["jsonl"]
+    known = sorted({each.suffix for each in FORMATS.values()})
+    if form is None and (own or not suffix):
+        return own[0] if own else "jsonl"
+    if form in FORMATS and (not own or form in own):
+        return form
+    raise ValueError(Errors.R227.format(path=output or form, known=", ".join(known)))
 
 
 def check_output(inputs: list[str], output: Path | None) -> None:
@@ -195,7 +224,7 @@ def to_standard_output(job: Job, n_process: int) -> None:
                 typer.secho(f"refreader: {each.place}: {each.reason}", err=True)
             n_texts += batch.annotated.n_texts
             n_rejected += len(batch.annotated.rejected)
-            notice(batch)
+            notice(batch.annotated.n_texts, batch.annotated.n_words, batch.size)
     if n_rejected and not n_texts:
         raise typer.Exit(1)
 
@@ -222,7 +251,7 @@ def progress(sources: list[Source], *, hidden: bool = False) -> Iterator[Notice]
     console = Console(stderr=True)
     paths = [path for source in sources for path in source.paths]
     known = STDIN not in paths
-    size = sum(Path(path).stat().st_size for path in paths) if known else None
+    total = sum(Path(path).stat().st_size for path in paths) if known else None
     columns = (BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     # No thread that draws: workers are forked from this process
     bar = Progress(
@@ -232,15 +261,15 @@ def progress(sources: list[Source], *, hidden: bool = False) -> Iterator[Notice]
         auto_refresh=False,
     )
     n_texts, n_words, start, shown = 0, 0, monotonic(), 0.0
-    task = bar.add_task("", total=size)
+    task = bar.add_task("", total=total)
 
-    def notice(batch: AnnotatedBatch) -> None:
+    def notice(more_texts: int, more_words: int, size: int) -> None:
         nonlocal n_texts, n_words, shown
-        n_texts += batch.annotated.n_texts
-        n_words += batch.annotated.n_words
+        n_texts += more_texts
+        n_words += more_words
         speed = n_words / (monotonic() - start)
         words = f"{n_texts:,} texts, {n_words:,} words, {speed:,.0f} words/s"
-        bar.update(task, advance=batch.size, description=words)
+        bar.update(task, advance=size, description=words)
         if monotonic() - shown > 0.1:
             bar.refresh()
             shown = monotonic()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
+from refreader_spacy.component import RefReader
 from refreader_spacy.errors import Errors
 
 
@@ -18,6 +21,10 @@ def serve(
         int, typer.Option(min=0, max=65535, help="0 takes any that is free.")
     ] = 8000,
     model: Model = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name of this machine that clients may use."),
+    ] = None,
 ) -> None:
     """Serve a page that shows how the reader reads a text that you type.
 
@@ -28,12 +35,14 @@ def serve(
     """
     try:
         from refreader_spacy.page.app import page_app
+        from refreader_spacy.page.pool import ReadingPool
         from refreader_spacy.page.server import address, is_loopback, listen, run
-        from refreader_spacy.page.service import ReadingService
     except ImportError as error:
         raise ValueError(Errors.R260) from error
-    with listen(host, port) as place:
-        app = page_app(ReadingService(find_reader(load_pipeline(model))))
+    with (
+        listen(host, port) as place,
+        closing(ReadingPool(partial(load_reader, model))) as pool,
+    ):
         if not is_loopback(place):
             warning = (
                 "Anyone who can reach this machine can use the page. It asks for no "
@@ -41,4 +50,8 @@ def serve(
             )
             typer.secho(warning, err=True, fg="yellow")
         typer.echo(f"The page is at {address(place)} (Ctrl+C ends it)")
-        run(app, place)
+        run(page_app(pool, hosts=[host, *(allow_host or [])]), place)
+
+
+def load_reader(model: str | None) -> RefReader:
+    return find_reader(load_pipeline(model))

@@ -25,6 +25,7 @@ class Mention(NamedTuple):
     end: int
     head: int
     cluster: int
+    label: str = ""
 
 
 class Link(NamedTuple):
@@ -40,8 +41,6 @@ class Cluster(NamedTuple):
 
     mentions: list[Mention]
     links: list[Link]
-    type: str = ""  # such as "person", where the reader says
-    heads: Sequence[int] = ()  # each mention's head token
 
 
 class Decided(NamedTuple):
@@ -141,15 +140,14 @@ def decode(
             continue
         label = cluster_label(members, labels)
         mentions = {
-            d.number: Mention(d.start, end_of[d.number], d.head, number)
+            d.number: Mention(d.start, end_of[d.number], d.head, number, label)
             for d in members
         }
         links = [
             Link(mentions[before.number], mentions[d.number], d.probability)
             for before, d in pairwise(members)
         ]
-        heads = [mention.head for mention in mentions.values()]
-        clusters.append(Cluster(list(mentions.values()), links, label, heads))
+        clusters.append(Cluster(list(mentions.values()), links))
     return clusters
 
 

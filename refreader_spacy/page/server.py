@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from asyncio import TimerHandle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
 from socket import AF_INET, AF_INET6, create_server, socket
 from threading import Thread
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from refreader_spacy.errors import Errors
+
+MAX_CONNECTIONS = 200  # at the same time; others are asked to come again
+HEAD_SECONDS = 10.0  # in which a client must have said what it wants
 
 
 def listen(host: str, port: int) -> socket:
@@ -58,5 +64,45 @@ def serving(app: Starlette) -> Iterator[str]:
 
 
 def make_server(app: Starlette) -> uvicorn.Server:
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        app,
+        http=ImpatientProtocol,
+        ws="none",
+        log_level="error",
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+    )
     return uvicorn.Server(config)
+
+
+class ImpatientProtocol(H11Protocol):
+    """HTTP, for clients that send the head of a request in some seconds."""
+
+    head_timer: TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self.expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.head_timer is not None:
+            self.head_timer.cancel()
+        super().connection_lost(exc)
+
+    def expect_head(self) -> None:
+        """Start the clock if a head is to come, and stop it if one has come."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            if self.head_timer is not None:
+                self.head_timer.cancel()
+                self.head_timer = None
+        elif self.head_timer is None:
+            self.head_timer = self.loop.call_later(HEAD_SECONDS, self.close_idle)
+
+    def close_idle(self) -> None:
+        self.head_timer = None
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()

@@ -6,6 +6,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from refreader_spacy.page.payload import (
 )
 from refreader_spacy.protocol import ReaderModel, Reading
 from refreader_spacy.streaming.stream import Stream
+from refreader_spacy.tokenization import tokenize
 
 FIRST, PIECE = (
     300,
@@ -127,7 +129,8 @@ class ReadingService:
             keep_singletons=reader.keep_singletons,
             lookahead=reader.lookahead,
         )
-        return Stream(pipe, reader.tokenizer)
+        tokenizer = reader.tokenizer and partial(tokenize, reader.tokenizer)
+        return Stream(pipe, tokenizer)
 
     def _store(self, name: str, seen: list[tuple[Doc, Reading]]) -> None:
         """Join and store what was read in pieces; drop the oldest beyond the limit."""

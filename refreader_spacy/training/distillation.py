@@ -52,9 +52,7 @@ def label(doc: Doc, part: Part, reader: Reader, prefix: str) -> None:
         if "ontonotes" in reader.schemes and None not in known:
             kept = schemes[known, reader.schemes.index("ontonotes")] >= 0.5
             attrs["ontonotes"] = kept.astype(int).tolist()
-        spans = [
-            Span(doc, m.start, m.end, label=cluster.type) for m in cluster.mentions
-        ]
+        spans = [Span(doc, m.start, m.end, label=m.label) for m in cluster.mentions]
         key = f"{prefix}_{number}"
         doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
         order += [i for i in known if i is not None]

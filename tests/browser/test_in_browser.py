@@ -14,6 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from refreader_spacy.page.app import page_app
+from refreader_spacy.page.pool import InProcess
 from refreader_spacy.page.server import serving
 from refreader_spacy.page.service import ReadingService
 
@@ -38,7 +39,9 @@ def nlp():
 
 @pytest.fixture(scope="module")
 def address(nlp):
-    with serving(page_app(ReadingService(nlp.get_pipe("refreader")))) as address:
+    with serving(
+        page_app(InProcess(ReadingService(nlp.get_pipe("refreader"))))
+    ) as address:
         yield address
 
 
@@ -446,7 +449,9 @@ def test_it_fits_the_screen(browser, scheme, width):
 
 
 def test_a_server_that_is_gone_is_a_clear_word(any_browser, nlp):
-    with serving(page_app(ReadingService(nlp.get_pipe("refreader")))) as address:
+    with serving(
+        page_app(InProcess(ReadingService(nlp.get_pipe("refreader"))))
+    ) as address:
         any_browser.get(address)
         wait_for(any_browser, "read")
     any_browser.execute_script(

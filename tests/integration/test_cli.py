@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import os
 import pty
@@ -126,6 +128,18 @@ def test_processes_change_nothing():
     assert Path("one.spacy").read_bytes() == Path("two.spacy").read_bytes()
 
 
+@pytest.mark.parametrize("rows", ["mentions", "tokens"])
+def test_tables_are_written_as_csv(rows):
+    Path("in.jsonl").write_text(json.dumps({"text": TEXT, "id": 7}))
+    run("annotate", "in.jsonl", "-o", "out.csv", "--format", rows)
+    found = list(csv.DictReader(io.StringIO(Path("out.csv").read_text())))
+    assert {row["doc"] for row in found} == {"7"}
+    texts = [row["text"] for row in found]
+    assert texts == (
+        ["Ann", "her"] if rows == "mentions" else [*TEXT[:-1].split(), "."]
+    )
+
+
 def test_without_resume_the_file_is_new():
     Path("a.txt").write_text(TEXT)
     Path("out.jsonl").write_text("old\n" * 9)
@@ -150,6 +164,8 @@ def test_a_file_that_is_something_else_is_left_alone():
         (["annotate", "array.jsonl"], "array.jsonl:1"),
         (["annotate", "a.txt", "-o", "out.pdf"], "R227"),
         (["annotate", "a.txt", "-o", "out", "--format", "pdf"], "R227"),
+        (["annotate", "a.txt", "-o", "out.csv", "--format", "jsonl"], "R227"),
+        (["annotate", "a.txt", "--format", "tokens"], "R227"),
         (["annotate", "a.txt", "--resume"], "Standard output"),
         (["annotate", "bad.jsonl", "-o", "bad.jsonl"], "R232"),
         (["render", "missing.txt", "-o", "out.html"], "R226"),

@@ -1,16 +1,19 @@
 import socket
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
-import spacy
+from troubled import load_reader
 from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
+from refreader_spacy.page import app as app_module
 from refreader_spacy.page import server
 from refreader_spacy.page.app import page_app
-from refreader_spacy.page.service import ReadingService
+from refreader_spacy.page.pool import ReadingPool
 
 
 def run(*arguments: object):
@@ -57,23 +60,111 @@ def test_without_its_libraries_the_page_says_what_to_install(monkeypatch):
     assert "pip install 'refreader-spacy[page]'" in result.stderr
 
 
-def test_who_leaves_is_read_to_no_more():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("refreader")
-    service = ReadingService(nlp.get_pipe("refreader"))
-    told = []
-    read = service.read
-    service.read = lambda *given: (told.append(m.event) or m for m in read(*given))
+@pytest.fixture(scope="module")
+def pool():
+    pool = ReadingPool(load_reader, n_workers=2)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def address(pool):
+    with server.serving(page_app(pool)) as address:
+        yield address
+
+
+def connected(address: str) -> socket.socket:
+    place = urlsplit(address)
+    return socket.create_connection((place.hostname, place.port), timeout=20)
+
+
+def head(address: str, length: int) -> bytes:
+    host = urlsplit(address).netloc
+    lines = ["POST /read HTTP/1.1", f"Host: {host}", f"Content-Length: {length}"]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def answer_of(client: socket.socket) -> bytes:
+    """All that comes until the server closes the connection."""
+    return b"".join(iter(lambda: client.recv(1 << 16), b""))
+
+
+def test_reading_stops_when_the_client_disconnects(pool, address, caplog, capfd):
     text = b"Ann told Bo that she left him. " * 10_000
-    with server.serving(page_app(service)) as address:
-        with socket.create_connection(
-            (urlsplit(address).hostname, urlsplit(address).port)
-        ) as visitor:
-            head = f"POST /read HTTP/1.1\r\nHost: page\r\nContent-Length: {len(text)}"
-            visitor.sendall(f"{head}\r\n\r\n".encode() + text)
-            assert visitor.recv(1000).startswith(b"HTTP/1.1 200")
-        time.sleep(1)
-        n_told = len(told)
-        time.sleep(1)
-        assert len(told) == n_told
-    assert "found" not in told
+    with connected(address) as client:
+        client.sendall(head(address, len(text)) + text)
+        assert client.recv(1000).startswith(b"HTTP/1.1 200")
+        wait_until(lambda: pool.n_texts == 1)
+    wait_until(lambda: pool.n_texts == 0)
+    with connected(address) as client:  # in the middle of the text
+        client.sendall(head(address, len(text)) + text[:100_000])
+    time.sleep(0.3)
+    assert httpx.get(address).status_code == 200
+    assert not caplog.records
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_long_text_is_refused_by_its_length(address):
+    with connected(address) as client:
+        client.sendall(head(address, 10**9))
+        answer = answer_of(client)
+    assert answer.startswith(b"HTTP/1.1 413")
+    assert b"R261" in answer
+
+
+def test_a_text_that_does_not_come_is_not_waited_for(address, monkeypatch):
+    monkeypatch.setattr(app_module, "BODY_SECONDS", 0.2)
+    with connected(address) as client:
+        client.sendall(head(address, 1000) + b"Ann told")
+        assert answer_of(client).startswith(b"HTTP/1.1 408")
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: loc"])
+def test_a_client_that_says_nothing_is_not_waited_for(address, monkeypatch, sent):
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.2)
+    with connected(address) as client:
+        client.sendall(sent)
+        assert answer_of(client) == b""
+
+
+def test_a_second_request_has_no_more_time(address, monkeypatch):
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.5)
+    with connected(address) as client:
+        host = urlsplit(address).netloc.encode()
+        client.sendall(b"GET /page.css HTTP/1.1\r\nHost: " + host + b"\r\n\r\nGET / H")
+        assert answer_of(client).startswith(b"HTTP/1.1 200")
+
+
+def test_there_are_only_so_many_connections(pool, monkeypatch):
+    monkeypatch.setattr(server, "MAX_CONNECTIONS", 5)
+    with server.serving(page_app(pool)) as address:
+        clients = [connected(address) for _ in range(9)]
+        for client in clients:
+            client.sendall(head(address, 1000) + b"Ann told")
+        last = clients.pop()
+        assert last.recv(100).startswith(b"HTTP/1.1 503")
+        for client in [last, *clients]:
+            client.close()
+        wait_until(lambda: httpx.get(address).status_code == 200)
+
+
+def test_a_slow_text_delays_no_other_client(pool, address):
+    def visit(text: str) -> float:
+        started = time.monotonic()
+        answer = httpx.post(f"{address}read", content=text, timeout=60)
+        assert "event: found" in answer.text
+        return time.monotonic() - started
+
+    with ThreadPoolExecutor() as threads:
+        worst = threads.submit(visit, "".join(map(str, range(10_000))) + "$(" * 4000)
+        times = [visit("Ann lost her key.") for _ in range(10)]
+        files = httpx.get(f"{address}page.js").elapsed.total_seconds()
+        worst.result()
+    assert max(files, sorted(times)[5]) < 4
+
+
+def wait_until(condition, seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -1,3 +1,5 @@
+from typing import NamedTuple
+
 import pytest
 import spacy
 from marked import marked
@@ -5,9 +7,19 @@ from spacy.tokens import Span
 
 from refreader_spacy.annotation.entities import entities
 from refreader_spacy.annotation.extensions import write_clusters
-from refreader_spacy.decoding.decoder import Cluster, Link, Mention
+from refreader_spacy.decoding.decoder import Cluster, Link
 
-APPLE, IT = Mention(0, 2, 0), Mention(4, 5, 0)
+
+class Mention(NamedTuple):
+    """A mention of a reader that says more than where it is."""
+
+    start: int
+    end: int
+    head: int
+    label: str
+
+
+APPLE, IT = Mention(0, 2, 0, "place"), Mention(4, 5, 4, "place")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +61,7 @@ def test_named_entities_give_types_and_ids():
         Span(doc, 0, 2, label="ORG", kb_id="Q312"),
         Span(doc, 6, 7, label="PRODUCT", kb_id="Q89"),
     ]
-    cluster = Cluster([APPLE, IT], [Link(APPLE, IT, 0.9)], "place", [0, 4])
+    cluster = Cluster([APPLE, IT], [Link(APPLE, IT, 0.9)])
     write_clusters(doc, [cluster])
     assert {(s.label_, s.kb_id_) for s in doc.spans["coref_clusters_1"]} == {
         ("organization", "Q312")
@@ -69,8 +81,8 @@ def test_named_entities_that_came_later_give_types_as_well():
 
 def test_a_readers_type_is_kept():
     doc = spacy.blank("en")("Apple Inc. said that it grew.")
-    write_clusters(doc, [Cluster([APPLE, IT], [], "organization", [0, 4])])
-    assert entities(doc)[0].type == "organization"
+    write_clusters(doc, [Cluster([APPLE, IT], [])])
+    assert entities(doc)[0].type == "place"
     assert doc.spans["coref_clusters_1"].attrs["heads"] == [0, 4]
 
 

@@ -15,6 +15,7 @@ from spacy.language import Language
 from refreader_spacy.page import service as service_module
 from refreader_spacy.page.app import STATIC, page_app
 from refreader_spacy.page.payload import CellContents
+from refreader_spacy.page.pool import InProcess
 from refreader_spacy.page.service import ReadingService
 from refreader_spacy.pictures.markup import GLOWS, HUES
 from refreader_spacy.protocol import Reading
@@ -60,7 +61,7 @@ class Client:
 
 @pytest.fixture
 def client(service) -> Client:
-    return Client(page_app(service, limit=2000))
+    return Client(page_app(InProcess(service), limit=2000, hosts=["page"]))
 
 
 def events(answer) -> list[tuple[str, dict]]:
