@@ -22,7 +22,7 @@ from refreader_spacy.lang.en.phrases import (
 from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, POSSESSIVES
 
 NEVER_NAMES = PRO_FORMS | DETERMINERS | POSSESSIVES
-RARE = 50  # of so many names, one that is said once is taken for a mistake
+RARE = 20  # of so many names, one that is said once, and not first, is an error
 
 
 class Kind(IntEnum):
@@ -51,7 +51,7 @@ def is_pronoun(mention: Span) -> bool:
 
 def head_of(mention: Span) -> int:
     """The token that is the mention's head, by the parse or else by rule."""
-    if mention.doc.has_annotation("DEP"):
+    if all(token.dep for token in mention):  # Doc.has_annotation reads all tokens
         return int(mention.root.i)
     words = [token.text for token in mention]
     return mention.start + head_index(words, 0, len(words))
@@ -174,11 +174,12 @@ def main_mention(mentions: Sequence[Span], heads: Sequence[int]) -> int:
     votes = Counter(word for name in names.values() for word in {*name.words})
     counts = Counter(name.words for name in names.values())
     top = max(votes, key=lambda word: votes[word])
+    first = min(names)
     candidates = [
         i
         for i, name in names.items()
-        if top in name.words and counts[name.words] * RARE >= len(names)
-    ] or list(names)
+        if top in name.words and (i == first or counts[name.words] * RARE >= len(names))
+    ]
 
     def informative(i: int) -> tuple[int, int, bool, int]:
         name = names[i]

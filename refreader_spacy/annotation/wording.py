@@ -113,9 +113,10 @@ def end_of_complement(doc: Doc, start: int, head: int, end: int) -> int:
 
 def whole_name(doc: Doc, main: Span, start: int, end: int) -> Span:
     """A name with all of its words, also those that the mention left out."""
-    ent = next((e for e in main.ents if e.start <= start and end <= e.end), None)
-    if ent is not None:
-        start, end = min(start, ent.start), max(end, ent.end)
+    while start > 0 and doc[start].ent_iob_ == "I":
+        start -= 1
+    while end < len(doc) and doc[end].ent_iob_ == "I":
+        end += 1
     while start > 0 and belongs_before(doc[start - 1], doc[start]):
         start -= 1
     while (longer := longer_name(doc, end)) > end:

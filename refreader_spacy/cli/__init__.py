@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from refreader_spacy.cli.annotate import annotate
 from refreader_spacy.cli.assets import assets
 from refreader_spacy.cli.baseline import baseline
+from refreader_spacy.cli.characters import characters
 from refreader_spacy.cli.compare import compare
 from refreader_spacy.cli.convert import convert
 from refreader_spacy.cli.corpus import corpus
@@ -57,6 +58,7 @@ app = typer.Typer(
 )
 for command in (
     annotate,
+    characters,
     render,
     serve,
     sample,

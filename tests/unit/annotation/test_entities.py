@@ -39,6 +39,8 @@ APPLE, IT = Mention(0, 2, 0, "place"), Mention(4, 5, 4, "place")
             "Captain Ahab",
         ),
         ("[a:Ann Lee, a nurse,] and [a:Ann Lee]", "Ann Lee"),
+        ("[a:Ann Lee] and " + "[a:Lee] and " * 30 + "[a:Poor Lee]", "Ann Lee"),
+        ("[a:Lee] and " * 30 + "[a:Poor Lee]", "Lee"),
     ],
 )
 def test_the_main_mention_says_most(text, main):

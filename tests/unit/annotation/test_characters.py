@@ -1,0 +1,77 @@
+from io import BytesIO
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from marked import marked
+
+from refreader_spacy.annotation.characters import Character, characters, together
+from refreader_spacy.annotation.gexf import gexf
+
+TEXT = (
+    "[a:Captain Ahab] called [b:Starbuck]. [a:Ahab]’s leg hurt, and [a:he] swore. "  # noqa: RUF001
+    "[c:Nantucket] slept. [b:Starbuck], [b:the mate], came; [b:he] sighed. "
+    "[d:Mary] wept. [c:It] was far."
+)
+
+
+def test_characters_are_the_people():
+    found = characters(marked(TEXT))
+    assert [(who.name, who.n_mentions, who.n_names) for who in found] == [
+        ("Starbuck", 4, 2),
+        ("Captain Ahab", 3, 2),
+        ("Mary", 1, 1),
+    ]
+    starbuck, ahab, mary = found
+    assert starbuck.called == {"Starbuck": 2, "the mate": 1}
+    assert ahab.called == {"Captain Ahab": 1, "Ahab": 1}
+    assert (ahab.pronoun, mary.pronoun) == ("he", "")
+    assert (ahab.first, ahab.last) == (0, TEXT_PLAIN.index(" swore"))
+    assert len(characters(marked(TEXT), minimum=2)) == 2
+
+
+TEXT_PLAIN = marked(TEXT).text
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"), [("person", 1), ("place", 0), ("animal", 1), ("", 0)]
+)
+def test_types_tell_who_is_a_character(kind, found):
+    assert len(characters(marked("[a:Nantucket] slept.", {"a": kind}))) == found
+
+
+def person(number: int, heads: list[int]) -> Character:
+    return Character(number, f"P{number}", "", {}, len(heads), 0, "", heads, 0, 0)
+
+
+def test_the_network_can_be_read_by_others():
+    found = characters(marked(TEXT))
+    graph = nx.read_gexf(BytesIO(gexf(found, together(found)).encode()))
+    assert {graph.nodes[n]["label"] for n in graph} == {who.name for who in found}
+    assert graph.nodes["1"]["mentions"] == 4
+    assert graph.nodes["2"]["called"] == "Captain Ahab; Ahab"
+    pair = next(pair for pair in together(found) if pair[:2] == (1, 2))
+    assert graph.edges["1", "2"]["weight"] == pair.n_times
+
+
+@given(
+    st.lists(st.sets(st.integers(0, 30), max_size=6), min_size=1, max_size=4),
+    st.integers(1, 8),
+)
+def test_together_counts_who_was_mentioned_shortly_before(places, window):
+    heads, taken = [], set()
+    for some in places:
+        heads.append(sorted(some - taken))
+        taken |= some
+    found = [person(number, some) for number, some in enumerate(heads, start=1)]
+    for one, other, count in together(found, window):
+        expected = sum(
+            any(0 < head - before <= window for before in second)
+            for first, second in (
+                (heads[one - 1], heads[other - 1]),
+                (heads[other - 1], heads[one - 1]),
+            )
+            for head in first
+        )
+        assert count == expected > 0
