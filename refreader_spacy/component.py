@@ -27,7 +27,10 @@ from refreader_spacy.protocol import Part, Reader, ReaderModel, read_docs, reade
 if TYPE_CHECKING:
     from refreader_spacy.streaming.stream import Stream
 
-PACKAGED = {"@architectures": "refreader-spacy.PackagedReader.v1", "name": "en_general_1"}
+PACKAGED = {
+    "@architectures": "refreader-spacy.PackagedReader.v1",
+    "name": "en_general_1",
+}
 DEFAULT_THRESHOLD = 0.3  # where neither the user nor the weights tell another
 N_SAMPLES = 10  # documents that initialize looks at
 
@@ -215,9 +218,7 @@ class RefReader(TrainablePipe):
 
             write_surprisals(self.model, docs, self.name)
 
-    def get_loss(
-        self, examples: Iterable[Example], outputs: Any
-    ) -> tuple[float, Any]:
+    def get_loss(self, examples: Iterable[Example], outputs: Any) -> tuple[float, Any]:
         """The loss against gold clusters, and its gradient in the model's outputs."""
         return self.reader.get_loss(examples, outputs, self.spans_prefix)
 
@@ -248,7 +249,9 @@ class RefReader(TrainablePipe):
             if "gap_pronoun" in example.reference.spans
             and read_trace(example.predicted) is None
         ]
-        for doc, part in zip(unread, read_docs(self.model, unread, gates=True), strict=True):
+        for doc, part in zip(
+            unread, read_docs(self.model, unread, gates=True), strict=True
+        ):
             if part.gates is not None:
                 write_trace(doc, part.gates)
         return cast(Scores, super().score(examples, **kwargs))

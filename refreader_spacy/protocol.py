@@ -175,7 +175,9 @@ def read_docs(
             parts[group[0]] = _read_long(reader, docs[group[0]], gates)
         else:
             states = [reader.start() for _ in group]
-            found = reader.read(states, [docs[i] for i in group], gates=gates, last=True)
+            found = reader.read(
+                states, [docs[i] for i in group], gates=gates, last=True
+            )
             parts.update(zip(group, found, strict=True))
     return [parts[i] for i in range(len(docs))]
 

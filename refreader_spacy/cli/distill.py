@@ -64,7 +64,9 @@ def distill(
         part = output / f"part-{start // PART:04}.spacy"
         if not part.exists():
             batch = docs[start : start + PART]
-            labelled = list(labelled_docs(_through(nlp, reader.name, batch), reader.model))
+            labelled = list(
+                labelled_docs(_through(nlp, reader.name, batch), reader.model)
+            )
             with atomic_write(part) as draft:
                 DocBin(docs=labelled).to_disk(draft)
     typer.echo(_report(output, nlp), err=True)
@@ -94,7 +96,9 @@ def _report(folder: Path, nlp: Language) -> str:
     counts: dict[str, Any] = {"texts": 0, "words": 0, "mentions": 0, "clusters": 0}
     for part in sorted(folder.glob("part-*.spacy")):
         for doc in DocBin().from_disk(part).get_docs(nlp.vocab):
-            groups = [g for k, g in doc.spans.items() if k.startswith("coref_clusters_")]
+            groups = [
+                g for k, g in doc.spans.items() if k.startswith("coref_clusters_")
+            ]
             counts["texts"] += 1
             counts["words"] += len(doc)
             counts["mentions"] += sum(map(len, groups))

@@ -88,7 +88,9 @@ class Cells:
         bonus = BONUS * np.minimum(count - 1, MOST_BONUSES)
         return np.where(count > 0, self.fields[:, Extra.LATEST] + bonus, -1)
 
-    def write(self, cell: int, mentions: MentionTable, i: int, number: int, new: bool) -> None:
+    def write(
+        self, cell: int, mentions: MentionTable, i: int, number: int, new: bool
+    ) -> None:
         """Put a mention into a cell: of a new entity, or of the one it holds.
 
         number (int): How many mentions came before it in the text.

@@ -94,7 +94,9 @@ class EntityReader:
             last=last,
         )
         found = []
-        for i, (text, token, part) in enumerate(zip(states, tokens, parts, strict=True)):
+        for i, (text, token, part) in enumerate(
+            zip(states, tokens, parts, strict=True)
+        ):
             places = np.concatenate([text.places, token.places + text.n_tokens])
             decided = self._part(part, places, text)
             if gates:

@@ -20,6 +20,7 @@ from refreader_spacy.reader.cells import Cells, Extra, WordSet, set_slice
 from refreader_spacy.reader.mentions import N_KINDS, Field, MentionTable
 from refreader_spacy.reader.tokens import Ints
 
+
 class Op(IntEnum):
     """How a mention and a cell are compared."""
 
@@ -61,7 +62,9 @@ COUNTS = (1, 2, 3, 5, 9, 20)
 
 FEATURES = (
     Feature("tokens", Op.DISTANCE, 16, Field.POSITION, Field.POSITION, bounds=TOKENS),
-    Feature("sentences", Op.DISTANCE, 9, Field.SENTENCE, Field.SENTENCE, bounds=SENTENCES),
+    Feature(
+        "sentences", Op.DISTANCE, 9, Field.SENTENCE, Field.SENTENCE, bounds=SENTENCES
+    ),
     Feature("rank", Op.RANK, 11, bounds=RANKS),
     Feature("count", Op.BUCKET, 7, cell=Extra.COUNT, bounds=COUNTS),
     Feature("latest kind", Op.VALUE, N_KINDS, cell=Field.KIND),

@@ -53,7 +53,9 @@ class EntityLoss:
         network, encoded = outputs.network, outputs.encoded
         loss = self.total(network, encoded, batch)
         loss.backward()
-        gradient = Encoded(*(torch.zeros_like(x) if x.grad is None else x.grad for x in encoded))
+        gradient = Encoded(
+            *(torch.zeros_like(x) if x.grad is None else x.grad for x in encoded)
+        )
         return loss.item(), type(outputs)(network, gradient, outputs.lengths)
 
     def _supervision(self, example: Example, prefix: str) -> Supervision:
@@ -67,7 +69,9 @@ class EntityLoss:
     ) -> Tensor:
         """The weighted sum of all terms, each a mean."""
         terms = loss_terms(network, encoded, batch, self.rng)
-        return torch.stack([getattr(self.weights, k) * v for k, v in terms.items()]).sum()
+        return torch.stack(
+            [getattr(self.weights, k) * v for k, v in terms.items()]
+        ).sum()
 
 
 def loss_terms(
@@ -98,7 +102,10 @@ def loss_terms(
     none = detection * 0
     if not len(head):
         return {"detection": detection}
-    flags, gold_types = joined([s.ontonotes for s in batch]), joined([s.type for s in batch])
+    flags, gold_types = (
+        joined([s.ontonotes for s in batch]),
+        joined([s.type for s in batch]),
+    )
     told, typed = flags >= 0, gold_types >= 0
     flag, type_loss = none, none
     if told.any():
@@ -110,9 +117,13 @@ def loss_terms(
     left = network.left_edges(both, head, joined([s.head for s in batch]))
     left_loss = F.cross_entropy(left, head - start)
     kind = joined([s.kind for s in batch])
-    vectors = network.mention_vectors(encoded, head, start, kind, types[head].softmax(dim=1))
+    vectors = network.mention_vectors(
+        encoded, head, start, kind, types[head].softmax(dim=1)
+    )
     n_instances = [int(s.pairs.instance.max(initial=-1)) + 1 for s in batch]
-    instance = joined([s.pairs.instance for s in batch], np.cumsum([0, *n_instances])[:-1])
+    instance = joined(
+        [s.pairs.instance for s in batch], np.cumsum([0, *n_instances])[:-1]
+    )
     chosen = [s.pairs.near | (rng.random(len(s.pairs.near)) < FAR) for s in batch]
     some = list(zip((s.pairs for s in batch), chosen, strict=True))
     mention = joined([p.mention[c] for p, c in some], mentions)
@@ -140,9 +151,13 @@ def link_loss(scores: Tensor, new: Tensor, mention: Tensor, target: Tensor) -> T
     scores, target (Tensor): Of pairs, and how likely each is right (P,).
     new (Tensor): Scores of being new (K,), which is right with what is missing to 1.
     """
-    highest = torch.full_like(new, -torch.inf).scatter_reduce(0, mention, scores, "amax")
+    highest = torch.full_like(new, -torch.inf).scatter_reduce(
+        0, mention, scores, "amax"
+    )
     highest = torch.maximum(new, highest).detach()
-    total = (new - highest).exp().index_add(0, mention, (scores - highest[mention]).exp())
+    total = (
+        (new - highest).exp().index_add(0, mention, (scores - highest[mention]).exp())
+    )
     linked = torch.zeros_like(new).index_add(0, mention, target)
     gain = (1 - linked).clamp(min=0) * new
     gain = gain.index_add(0, mention, target * scores)
@@ -177,9 +192,14 @@ def right_edge_loss(
         heads.append(s.head[index] + offset)
         later.append(s.head[index] + step + offset)
         ended.append(step == behind[index] + 1)
-    asked = [torch.from_numpy(np.concatenate(x)).to(both.device) for x in (heads, later, ended)]
+    asked = [
+        torch.from_numpy(np.concatenate(x)).to(both.device)
+        for x in (heads, later, ended)
+    ]
     logits = network.right_ends(both, asked[0], asked[1])
-    total = F.binary_cross_entropy_with_logits(logits, asked[2].float(), reduction="sum")
+    total = F.binary_cross_entropy_with_logits(
+        logits, asked[2].float(), reduction="sum"
+    )
     return total / sum(len(s.head) for s in batch)
 
 
@@ -199,4 +219,6 @@ def windows_of(lengths: Sequence[int]) -> tuple[Tensor, Tensor]:
             valid.append(((places >= start) & (places < length))[None])
             start = first + WINDOW
         offset += length
-    return torch.from_numpy(np.concatenate(index)), torch.from_numpy(np.concatenate(valid))
+    return torch.from_numpy(np.concatenate(index)), torch.from_numpy(
+        np.concatenate(valid)
+    )

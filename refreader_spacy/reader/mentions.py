@@ -132,7 +132,9 @@ def describe_mentions(
     sure = (pronoun == 0) & (kind != Kind.CONJUNCTION)
     plain &= sure[:, None]
     words = np.where(plain, span[:, :, Column.WORD], 0)
-    named = is_name & (sure & ((kind == Kind.NAME) | (kind == Kind.CAPITAL_START)))[:, None]
+    named = (
+        is_name & (sure & ((kind == Kind.NAME) | (kind == Kind.CAPITAL_START)))[:, None]
+    )
     names = np.where(named, span[:, :, Column.WORD], 0)
     fields = np.zeros((len(heads), N_FIELDS), np.int32)
     fields[:, Field.POSITION] = heads + first
@@ -164,9 +166,7 @@ def _name_words(span: Ints, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return out & (span[:, :, Column.FUNCTION] == 0)
 
 
-def _kinds(
-    head: Ints, start: Ints, pronoun: Ints, clitic: NDArray[np.bool_]
-) -> Ints:
+def _kinds(head: Ints, start: Ints, pronoun: Ints, clitic: NDArray[np.bool_]) -> Ints:
     determiner = start[:, Column.DETERMINER]
     capital = head[:, Column.CAPITAL] > 0
     at_start = (head[:, SENTENCE_START] > 0) & (head[:, Column.CAPITAL] < 2)

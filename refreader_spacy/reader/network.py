@@ -92,7 +92,9 @@ class EntityNetwork(nn.Module):
         self.right_value = nn.Linear(EDGE_SIZE, 1)
         self.right_bias = nn.Parameter(torch.zeros(FURTHEST + 1))
         self.kind = nn.Embedding(N_KINDS, 24)
-        self.mention = nn.Linear(hidden_size + 3 * token_size + 24 + N_TYPES, mention_size)
+        self.mention = nn.Linear(
+            hidden_size + 3 * token_size + 24 + N_TYPES, mention_size
+        )
         self.query = nn.Linear(mention_size, score_size)
         self.latest = nn.Linear(mention_size, score_size, bias=False)
         self.mean = nn.Linear(mention_size, score_size, bias=False)

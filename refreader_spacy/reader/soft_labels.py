@@ -32,7 +32,8 @@ class SoftLabels:
         """The links of some mentions, which are numbered anew by their order here."""
         place = {int(n): i for i, n in enumerate(number)}
         return [
-            {place[j]: p for j, p in self.links[n] if j in place} for n in number.tolist()
+            {place[j]: p for j, p in self.links[n] if j in place}
+            for n in number.tolist()
         ]
 
 

@@ -21,7 +21,12 @@ from refreader_spacy.corpora.span_groups import gold_groups
 from refreader_spacy.protocol import Array, Longs
 from refreader_spacy.reader.cells import Cells, Extra
 from refreader_spacy.reader.features import FEATURES, N_FEATURES, pair_features
-from refreader_spacy.reader.mentions import LONGEST, Field, MentionTable, describe_mentions
+from refreader_spacy.reader.mentions import (
+    LONGEST,
+    Field,
+    MentionTable,
+    describe_mentions,
+)
 from refreader_spacy.reader.network import SCHEMES, TYPES
 from refreader_spacy.reader.tokens import Ints, TextState, speaker_hashes, token_rows
 from refreader_spacy.reader.soft_labels import SoftLabels, soft_labels_of
@@ -108,7 +113,9 @@ class Supervisor:
         start = np.maximum(start, head - LONGEST)
         table = describe_mentions(tokens.rows, head, start)
         soft = soft_labels_of(example.reference)
-        memory = OracleMemory(self.n_cells, self.noise if soft is None else 0.0, self.rng)
+        memory = OracleMemory(
+            self.n_cells, self.noise if soft is None else 0.0, self.rng
+        )
         links = None if soft is None else soft.by_mention(number)
         detection = np.zeros(len(tokens), np.float32)
         detection[head] = 1.0 if soft is None else soft.detection[number]
@@ -212,7 +219,9 @@ class OracleMemory:
                 target.append((used == right).astype(np.float32))
             else:
                 said = soft[i]
-                target.append(np.array([said.get(j, 0.0) for j in last.tolist()], np.float32))
+                target.append(
+                    np.array([said.get(j, 0.0) for j in last.tolist()], np.float32)
+                )
             recent = np.argsort(np.argsort(-last)) < NEAR
             alike = (values[:, _HEAD] == 2) | (values[:, _NAME] > 2)
             near.append(recent | alike | (target[-1] > 0.01))

@@ -295,7 +295,13 @@ class Stream:
         stream.tokenizer = nlp.tokenizer
         try:
             stream._restore(saved)
-        except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        except (
+            TypeError,
+            KeyError,
+            IndexError,
+            AttributeError,
+            OverflowError,
+        ) as error:
             raise ValueError(Errors.R257.format(name=repr(error))) from error
         return stream
 

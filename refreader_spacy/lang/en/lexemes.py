@@ -154,7 +154,9 @@ MANY = words(
 IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
 NOT_PLURAL = re.compile(r"(ss|us|is|'s)$")
 _ROLES: dict[str, Role] = {
-    **dict.fromkeys((".", "!", "?", "…", "...", "?!", "!!", "..", "!?"), Role.SENTENCE_END),
+    **dict.fromkeys(
+        (".", "!", "?", "…", "...", "?!", "!!", "..", "!?"), Role.SENTENCE_END
+    ),
     **dict.fromkeys(('"', "''"), Role.QUOTE),
     **dict.fromkeys(("“", "``", "«", "„"), Role.OPENING_QUOTE),
     **dict.fromkeys(("”", "»"), Role.CLOSING_QUOTE),

@@ -8,7 +8,6 @@ from functools import lru_cache
 from importlib.resources import files
 
 
-
 class Gender(IntEnum):
     """What a word says about the gender of whoever it refers to."""
 

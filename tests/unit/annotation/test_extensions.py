@@ -25,8 +25,8 @@ from refreader_spacy.decoding.decoder import Cluster, Link, Mention
 from refreader_spacy.protocol import Reading
 
 TEXT = "Ismael told Captain Ahab he saw Moby-Dick."
-ISMAEL = Cluster([Mention(0, 1, 0)], [])
-AHAB, HE = Mention(2, 4, 1), Mention(4, 5, 1)
+ISMAEL = Cluster([Mention(0, 1, 0, 0)], [])
+AHAB, HE = Mention(2, 4, 3, 1), Mention(4, 5, 4, 1)
 CAPTAIN = Cluster([AHAB, HE], [Link(AHAB, HE, 0.7123456789)])
 
 

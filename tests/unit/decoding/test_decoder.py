@@ -90,7 +90,10 @@ def test_a_scheme_leaves_mentions_out():
 
 
 def test_a_label_is_what_most_mentions_have():
-    rows = [(i, i, i + 1, 0, i == 0, 0.9, label, 0.9) for i, label in enumerate((0, 2, 1, 1))]
+    rows = [
+        (i, i, i + 1, 0, i == 0, 0.9, label, 0.9)
+        for i, label in enumerate((0, 2, 1, 1))
+    ]
     (cluster,) = decode(part_of(rows), 0.3)
     assert {m.label for m in cluster.mentions} == {"person"}
 

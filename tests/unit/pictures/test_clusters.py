@@ -53,7 +53,7 @@ class Tree(HTMLParser):
 
 
 def cluster(number, *offsets, probability=0.5):
-    mentions = [Mention(start, end, number) for start, end in offsets]
+    mentions = [Mention(start, end, end - 1, number) for start, end in offsets]
     links = [Link(a, b, probability) for a, b in pairwise(mentions)]
     return Cluster(mentions, links)
 

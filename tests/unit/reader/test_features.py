@@ -28,7 +28,10 @@ def values(text, mentions, entities):
     found = pair_features(table, len(mentions) - 1, cells, used)
     assert found.shape == (len(used), N_FEATURES)
     assert (found < SIZES).all()
-    return [dict(zip((f.name for f in FEATURES), row, strict=True)) for row in found.tolist()]
+    return [
+        dict(zip((f.name for f in FEATURES), row, strict=True))
+        for row in found.tolist()
+    ]
 
 
 def test_strings_and_heads():

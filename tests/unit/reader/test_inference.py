@@ -22,17 +22,25 @@ def network():
 
 
 def weights_of(network, n_cells=8):
-    return ReaderWeights({k: v.numpy() for k, v in network.state_dict().items()}, n_cells)
+    return ReaderWeights(
+        {k: v.numpy() for k, v in network.state_dict().items()}, n_cells
+    )
 
 
 @torch.no_grad()
 def test_numpy_reads_as_torch_learns(network):
     rows = token_rows(NLP.make_doc(TEXT * 2), TextState()).rows
-    vectors = np.random.default_rng(0).standard_normal((len(rows), 6)).astype(np.float32)
+    vectors = (
+        np.random.default_rng(0).standard_normal((len(rows), 6)).astype(np.float32)
+    )
     weights = weights_of(network)
-    (part,) = read_parts(weights, [weights.start()], [rows], [vectors], links=True, last=True)
+    (part,) = read_parts(
+        weights, [weights.start()], [rows], [vectors], links=True, last=True
+    )
     assert len(part.head) > 5
-    inputs = network.token_inputs(torch.from_numpy(vectors), torch.from_numpy(rows).long())
+    inputs = network.token_inputs(
+        torch.from_numpy(vectors), torch.from_numpy(rows).long()
+    )
     encoded = network.encode(inputs, *windows_of([len(rows)]))
     both = network.both(encoded)
     schemes, types = network.detect(both)

@@ -4,7 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refreader_spacy.reader.loss import BURN_IN, WINDOW, link_loss, running_means, windows_of
+from refreader_spacy.reader.loss import (
+    BURN_IN,
+    WINDOW,
+    link_loss,
+    running_means,
+    windows_of,
+)
 
 floats = st.floats(-5, 5, width=32)
 
@@ -33,7 +39,10 @@ def test_a_links_loss_is_the_cross_entropy_of_one_choice(data, n_cells):
 def test_a_doubtful_target_divides_the_loss():
     scores, new = torch.tensor([1.0]), torch.tensor([0.0])
     mention = torch.tensor([0])
-    losses = [link_loss(scores, new, mention, torch.tensor([t])).item() for t in (0.0, 0.5, 1.0)]
+    losses = [
+        link_loss(scores, new, mention, torch.tensor([t])).item()
+        for t in (0.0, 0.5, 1.0)
+    ]
     np.testing.assert_allclose(losses[1], (losses[0] + losses[2]) / 2, rtol=1e-6)
 
 

@@ -74,7 +74,9 @@ def test_a_string_is_the_same_without_its_determiner():
 
 
 def test_titles_are_no_names():
-    mr_brown, mr_white = (described(f"saw Mr. {n}", 2, 1).names[0] for n in ("Brown", "White"))
+    mr_brown, mr_white = (
+        described(f"saw Mr. {n}", 2, 1).names[0] for n in ("Brown", "White")
+    )
     assert not {*mr_brown[mr_brown > 0]} & {*mr_white[mr_white > 0]}
     assert described("saw the Captain", 2, 2).names[0].any()
 

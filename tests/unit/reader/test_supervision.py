@@ -86,10 +86,20 @@ def test_noise_puts_mentions_into_wrong_cells_and_keeps_one_right_answer(noise):
 def test_a_teachers_doubts_are_the_targets():
     doc = gold()
     # In the order of groups: Ann, Ann, mother, She
-    write_soft_labels(doc, [0.9, 0.8, 0.7, 0.6], [[], [(0, 0.75), (2, 0.2)], [], [(2, 0.5)]])
+    write_soft_labels(
+        doc, [0.9, 0.8, 0.7, 0.6], [[], [(0, 0.75), (2, 0.2)], [], [(2, 0.5)]]
+    )
     s = supervised(doc)
-    np.testing.assert_allclose(s.detection[[0, 4, 2, 6]], [0.9, 0.8, 0.7, 0.6], atol=1e-3)
-    targets = dict(zip(zip(s.pairs.mention, s.pairs.latest, strict=True), s.pairs.target, strict=True))
+    np.testing.assert_allclose(
+        s.detection[[0, 4, 2, 6]], [0.9, 0.8, 0.7, 0.6], atol=1e-3
+    )
+    targets = dict(
+        zip(
+            zip(s.pairs.mention, s.pairs.latest, strict=True),
+            s.pairs.target,
+            strict=True,
+        )
+    )
     assert targets[2, 0] == pytest.approx(0.75)
     assert targets[2, 1] == pytest.approx(0.2)
     assert targets[3, 1] == pytest.approx(0.5)

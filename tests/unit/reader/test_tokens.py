@@ -70,7 +70,9 @@ def test_another_speaker_begins_a_sentence():
 
 
 @settings(deadline=None)
-@given(st.lists(PIECES, max_size=30).map("".join), st.lists(st.integers(0, 30), max_size=4))
+@given(
+    st.lists(PIECES, max_size=30).map("".join), st.lists(st.integers(0, 30), max_size=4)
+)
 def test_tokens_in_parts_have_the_rows_of_the_whole(text, cuts):
     doc = NLP.make_doc(text)
     whole = token_rows(doc, TextState())
@@ -95,5 +97,13 @@ def test_later_tokens_change_no_row(words, stop):
 
 
 def test_gender_and_number_are_read_off_words():
-    assert column("She he it they John Mary dogs", Column.GENDER) == [2, 1, 3, 0, 1, 2, 0]
+    assert column("She he it they John Mary dogs", Column.GENDER) == [
+        2,
+        1,
+        3,
+        0,
+        1,
+        2,
+        0,
+    ]
     assert column("he they dog dogs bus these", Column.NUMBER) == [1, 2, 1, 2, 1, 2]

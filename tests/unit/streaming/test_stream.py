@@ -91,8 +91,12 @@ def test_mentions_are_stored_at_their_heads_and_closed_later(pipe):
                 assert event.mention.end == event.mention.head + 1
             events.append(event)
     events += stream.close()
-    stored = {event.mention.head: event.mention for event in of_kind(MentionStored, events)}
-    closed = {event.mention.head: event.mention for event in of_kind(MentionClosed, events)}
+    stored = {
+        event.mention.head: event.mention for event in of_kind(MentionStored, events)
+    }
+    closed = {
+        event.mention.head: event.mention for event in of_kind(MentionClosed, events)
+    }
     assert stored.keys() == closed.keys()
     for head, mention in closed.items():
         assert mention.start == stored[head].start
