@@ -46,7 +46,7 @@ TARGETS = {
     "recurrence.token_us": ("<=", 12),
     "recurrence.token_alone_us": ("<=", 25),
     "reading.token_us": ("<=", 25),
-    "reading.token_alone_us": ("<=", 45),
+    "reading.token_alone_us": ("<=", 25),
 }
 
 

@@ -310,8 +310,9 @@ def mention_vectors(
     bounds = np.stack([starts, heads + 1], axis=1).ravel()
     padded = np.concatenate([inputs, np.zeros((1, inputs.shape[1]), np.float32)])
     sums = np.add.reduceat(padded, bounds, axis=0)[::2]
-    means = sums / (heads - starts + 1)[:, None].astype(np.float32)
-    parts = [hidden, inputs[heads], inputs[starts], means, weights.kind[kinds], types]
+    means = np.divide(sums, (heads - starts + 1)[:, None], dtype=np.float32)
+    kind: Floats = weights.kind[kinds]
+    parts: list[Floats] = [hidden, inputs[heads], inputs[starts], means, kind, types]
     out: Floats = np.tanh(weights.mention(np.concatenate(parts, axis=1)))
     return out
 
@@ -380,7 +381,8 @@ def right_edges(
 
 
 def sigmoid(x: Floats) -> Floats:
-    out: Floats = 1 / (1 + np.exp(-np.clip(x, -80, 80)))
+    one = np.float32(1)
+    out: Floats = one / (one + np.exp(-np.clip(x, -80, 80)))
     return out
 
 
