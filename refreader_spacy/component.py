@@ -106,9 +106,10 @@ class Setting:
         return pipe.cfg[self.name]
 
     def __set__(self, pipe: RefReader, value: Any) -> None:
-        if self.name == "threshold":
-            if not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise ValueError(Errors.R007.format(name=pipe.name, found=value))
+        if self.name == "threshold" and not (
+            isinstance(value, int | float) and 0 <= value <= 1
+        ):
+            raise ValueError(Errors.R007.format(name=pipe.name, found=value))
         pipe.cfg[self.name] = value
 
 

@@ -297,9 +297,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "only {found}. Load it with the pipeline that it was made with."
     )
     R257 = (
-        "The saved stream can't be read ({name}): it was changed, or saved with another "
-        "model. Load it with the pipeline that it was made with, from bytes as to_bytes "
-        "gave them."
+        "The saved stream can't be read ({name}): it was changed, or saved with "
+        "another model. Load it with the pipeline that it was made with, from bytes as "
+        "to_bytes gave them."
     )
 
     # The page

@@ -64,19 +64,17 @@ def distill(
         part = output / f"part-{start // PART:04}.spacy"
         if not part.exists():
             batch = docs[start : start + PART]
-            labelled = list(
-                labelled_docs(_through(nlp, reader.name, batch), reader.model)
-            )
+            ready = _through(nlp, reader.name, batch)
+            labelled = list(labelled_docs(ready, reader.model))
             with atomic_write(part) as draft:
                 DocBin(docs=labelled).to_disk(draft)
     typer.echo(_report(output, nlp), err=True)
 
 
 def _through(nlp: Language, last: str, docs: list[Doc]) -> list[Doc]:
-    """Docs that have gone through all pipes before the reader, such as a transformer."""
-    for name, pipe in nlp.pipeline:
-        if name == last:
-            break
+    """Docs that have gone through all pipes before the reader."""
+    before: list[tuple[str, Any]] = nlp.pipeline[: nlp.pipe_names.index(last)]
+    for _, pipe in before:
         docs = list(pipe.pipe(docs, batch_size=16))
     return docs
 

@@ -15,13 +15,12 @@ from typing import Any
 
 from refreader_spacy.corpora.lines import numbered_lines
 from refreader_spacy.errors import Errors
+from refreader_spacy.lang.en.spacing import guessed_spaces
 
 LONGEST = 900  # words of a piece
 SHORTEST = 60
 _TITLE = re.compile(r"^= .* =$")
 _SENTENCE_END = re.compile(r"(?<=[.!?”\"])\s+")
-_BEFORE = frozenset(". , ; : ! ? ) ] } % 's ’s n't 're 've 'll 'd 'm '' ” ’ …".split())  # noqa: RUF001
-_AFTER = frozenset("( [ { “ ‘ $ `` £".split())  # noqa: RUF001
 
 
 def pieces(path: Path, n_words: int, seed: int) -> list[str]:
@@ -78,12 +77,9 @@ def _text_of(record: dict[str, Any]) -> str:
 
 def joined(words: Sequence[str]) -> str:
     """Words as a text, with spaces where English has them."""
-    text = ""
-    for i, word in enumerate(words):
-        if i and word not in _BEFORE and words[i - 1] not in _AFTER:
-            text += " "
-        text += word
-    return text
+    spaces = guessed_spaces(words)
+    pairs = zip(words, spaces, strict=True)
+    return "".join(word + " " * space for word, space in pairs).rstrip()
 
 
 def sentence_groups(text: str) -> Iterator[str]:

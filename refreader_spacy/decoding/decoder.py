@@ -19,7 +19,7 @@ KEPT = 0.5  # a scheme has a mention from this probability
 
 
 class Mention(NamedTuple):
-    """Tokens `start` to `end` (exclusive) around a head, and the cluster they are in."""
+    """Tokens `start` to `end` (exclusive) around a head, and their cluster."""
 
     start: int
     end: int

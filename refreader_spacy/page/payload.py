@@ -14,12 +14,12 @@ from spacy.tokens import Doc
 
 from refreader_spacy.decoding.decoder import Cluster
 from refreader_spacy.pictures.entities import entity_name
-from refreader_spacy.protocol import Array, Reading
+from refreader_spacy.protocol import Array, Part, Reading
 from refreader_spacy.streaming.events import (
     EntityForgotten,
     Event,
     LinkMade,
-    MentionStored,
+    MentionClosed,
 )
 
 DIGITS = 4  # of gates and probabilities
@@ -55,11 +55,11 @@ class CellContents:
 
 
 def text_payload(
-    seen: Iterable[tuple[Doc, Reading]], events: Iterable[Event], contents: CellContents
+    seen: Iterable[tuple[Doc, Part]], events: Iterable[Event], contents: CellContents
 ) -> Json:
     """A piece of text: its tokens, the cells after each of them, and the events."""
     parts = list(seen)
-    readings = [reading for _, reading in parts]
+    readings = [part.gates for _, part in parts if part.gates is not None]
     return {
         "tokens": [token.text_with_ws for doc, _ in parts for token in doc],
         "update": flat([reading.update for reading in readings]),
@@ -82,15 +82,15 @@ def flat(arrays: Sequence[Array]) -> list[float]:
 
 
 def decided(events: Iterable[Event]) -> Json:
-    """Mentions as [start, end, entity] and links as [antecedent, anaphor, probability],
-    all in tokens; a link's ends are where its mentions start."""
+    """Mentions as [start, end, entity, head] and links as [antecedent, anaphor,
+    probability], all in tokens; a link's ends are its mentions' heads."""
     mentions, links, forgotten = [], [], []
     for event in events:
-        if isinstance(event, MentionStored):
+        if isinstance(event, MentionClosed):
             mention = event.mention
-            mentions.append([mention.start, mention.end, mention.entity])
+            mentions.append([mention.start, mention.end, mention.entity, mention.head])
         elif isinstance(event, LinkMade):
-            ends = event.antecedent.start, event.anaphor.start
+            ends = event.antecedent.head, event.anaphor.head
             links.append([*ends, round(event.probability, DIGITS)])
         elif isinstance(event, EntityForgotten):
             forgotten.append(event.entity)
@@ -99,16 +99,23 @@ def decided(events: Iterable[Event]) -> Json:
 
 def clusters_payload(clusters: Sequence[Cluster], doc: Doc) -> Json:
     """Mentions and links of a whole text in text order, and its entities' names."""
-    mentions = [list(mention) for cluster in clusters for mention in cluster.mentions]
+    mentions = [
+        [mention.start, mention.end, mention.cluster, mention.head]
+        for cluster in clusters
+        for mention in cluster.mentions
+    ]
     links = [
-        [link.antecedent.start, link.anaphor.start, round(link.probability, DIGITS)]
+        [link.antecedent.head, link.anaphor.head, round(link.probability, DIGITS)]
         for cluster in clusters
         for link in cluster.links
     ]
     by_anaphor = sorted(links, key=lambda link: link[1])
     names = [
-        [number, entity_name([doc[m.start : m.end] for m in cluster.mentions])]
-        for number, cluster in enumerate(clusters)
+        [
+            cluster.mentions[0].cluster,
+            entity_name([doc[m.start : m.end] for m in cluster.mentions]),
+        ]
+        for cluster in clusters
         if len(cluster.mentions) > 1
     ]
     return {"mentions": sorted(mentions), "links": by_anaphor, "names": names}

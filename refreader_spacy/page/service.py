@@ -10,7 +10,6 @@ from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
-import numpy as np
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
@@ -19,14 +18,13 @@ from refreader_spacy.annotation.record import record
 from refreader_spacy.component import RefReader
 from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
-from refreader_spacy.lang.en.words import token_kinds
 from refreader_spacy.page.payload import (
     CellContents,
     Json,
     clusters_payload,
     text_payload,
 )
-from refreader_spacy.protocol import ReaderModel, Reading
+from refreader_spacy.protocol import Part, Reader, ReaderModel, joined
 from refreader_spacy.streaming.stream import Stream
 from refreader_spacy.tokenization import tokenize
 
@@ -53,14 +51,18 @@ class PipeSettings:
     model: ReaderModel
     threshold: float
     keep_singletons: bool
-    lookahead: bool
+    scheme: int | None
+
+    def scheme_number(self, reader: Reader) -> int | None:
+        """The scheme whose mentions count, as the pipe has it."""
+        return self.scheme
 
 
 class StoredReading(NamedTuple):
-    """A text that was read, and its gates."""
+    """A text that was read, and what was decided."""
 
     doc: Doc
-    reading: Reading
+    part: Part
 
 
 class ReadingService:
@@ -69,8 +71,7 @@ class ReadingService:
     def __init__(self, reader: RefReader) -> None:
         reader.stream()  # fails here if the encoder can't be streamed
         self.reader = reader
-        (nothing,) = reader.predict([Doc(reader.vocab)])
-        self.n_cells = nothing.n_cells
+        self.n_cells = reader.reader.n_cells
         self._stored: OrderedDict[str, StoredReading] = OrderedDict()
         # A Vocab isn't thread-safe: one client's piece is read at a time
         self._lock = Lock()
@@ -84,8 +85,8 @@ class ReadingService:
         yield Message("start", {"cells": self.n_cells, "threshold": threshold})
         stream = self._stream(threshold)
         contents = CellContents(self.n_cells)
-        seen: list[tuple[Doc, Reading]] = []
-        stream.watch = lambda doc, reading: seen.append((doc, reading))
+        seen: list[tuple[Doc, Part]] = []
+        stream.watch = lambda doc, part: seen.append((doc, part))
         for piece in [*pieces(text), None]:
             n_sent = len(seen)
             with self._lock:
@@ -109,8 +110,15 @@ class ReadingService:
 
     def _found(self, name: str, threshold: float) -> Json:
         self._stored.move_to_end(name)
-        doc, reading = self._stored[name]
-        clusters = decode(reading, threshold, token_kinds(doc))
+        doc, part = self._stored[name]
+        reader = self.reader.reader
+        clusters = decode(
+            part,
+            threshold,
+            labels=reader.labels,
+            scheme=self.reader.scheme_number(reader),
+            singletons=self.reader.keep_singletons,
+        )
         write_clusters(doc, clusters, keep_singletons=self.reader.keep_singletons)
         return {
             "name": name,
@@ -127,12 +135,12 @@ class ReadingService:
             model=reader.model,
             threshold=threshold,
             keep_singletons=reader.keep_singletons,
-            lookahead=reader.lookahead,
+            scheme=reader.scheme_number(reader.reader),
         )
         tokenizer = reader.tokenizer and partial(tokenize, reader.tokenizer)
         return Stream(pipe, tokenizer)
 
-    def _store(self, name: str, seen: list[tuple[Doc, Reading]]) -> None:
+    def _store(self, name: str, seen: list[tuple[Doc, Part]]) -> None:
         """Join and store what was read in pieces; drop the oldest beyond the limit."""
         tokens = [token for doc, _ in seen for token in doc]
         doc = Doc(
@@ -140,12 +148,7 @@ class ReadingService:
             words=[token.text for token in tokens],
             spaces=[bool(token.whitespace_) for token in tokens],
         )
-        none = np.zeros((0, self.n_cells), np.float32)
-        gates = [
-            np.concatenate([none, *(getattr(part, gate) for _, part in seen)])
-            for gate in ("update", "overwrite", "salience")
-        ]
-        self._stored[name] = StoredReading(doc, Reading(*gates))
+        self._stored[name] = StoredReading(doc, joined([part for _, part in seen]))
         self._stored.move_to_end(name)
         while sum(len(kept.doc) for kept in self._stored.values()) > MAX_STORED:
             self._stored.popitem(last=False)

@@ -163,7 +163,8 @@ def _forward_to_learn(
         torch.autograd.backward(list(encoded), list(d_output.encoded))
         if not learn:
             return []
-        d_read = np.split(torch2xp(vectors.grad), np.cumsum(lengths)[:-1])
+        gradient: Any = torch2xp(cast(torch.Tensor, vectors.grad))
+        d_read = model.ops.xp.split(gradient, np.cumsum(lengths)[:-1])
         d_vectors = []
         for whole, token, part in zip(given, tokens, d_read, strict=True):
             d_whole = model.ops.xp.zeros_like(whole)

@@ -9,13 +9,15 @@ Shapes: M cells, F features, W words of a set.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.lang.en.lexemes import Gender, Number
+from refreader_spacy.lang.en.lexemes import Number
+from refreader_spacy.lang.en.words import Gender
 from refreader_spacy.reader.cells import Cells, Extra, WordSet, set_slice
 from refreader_spacy.reader.mentions import N_KINDS, Field, MentionTable
 from refreader_spacy.reader.tokens import Ints
@@ -92,58 +94,74 @@ OFFSETS = np.concatenate(([0], np.cumsum(SIZES)))[:-1]  # of each one's first va
 N_VALUES = int(SIZES.sum())
 
 
+class Comparison(NamedTuple):
+    """A mention and the cells that it is compared with."""
+
+    mention: Ints  # its fields
+    words: tuple[Ints, Ints]  # its MentionSets, without zeros
+    fields: Ints  # of cells (M, ...)
+    sets: Ints
+
+
 def pair_features(
     mentions: MentionTable, i: int, cells: Cells, used: NDArray[np.int64]
 ) -> NDArray[np.uint8]:
     """The values of all features of one mention and the cells in use (M, F)."""
-    mention = mentions.fields[i]
-    fields, sets = cells.fields[used], cells.sets[used]
+    names, words = mentions.names[i], mentions.words[i]
+    pair = Comparison(
+        mentions.fields[i],
+        (names[names != 0], words[words != 0]),
+        cells.fields[used],
+        cells.sets[used],
+    )
     values = np.zeros((len(used), N_FEATURES), np.uint8)
     for f, row in enumerate(FEATURES):
-        values[:, f] = _OPERATIONS[row.op](row, mention, mentions, i, fields, sets)
+        values[:, f] = _OPERATIONS[row.op](row, pair)
     return values
 
 
-def _distance(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    return np.searchsorted(row.bounds, mention[row.mention] - fields[:, row.cell])
+def _distance(row: Feature, pair: Comparison) -> Any:
+    return np.searchsorted(
+        row.bounds, pair.mention[row.mention] - pair.fields[:, row.cell]
+    )
 
 
-def _bucket(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    return np.searchsorted(row.bounds, fields[:, row.cell])
+def _bucket(row: Feature, pair: Comparison) -> Any:
+    return np.searchsorted(row.bounds, pair.fields[:, row.cell])
 
 
-def _rank(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    latest = fields[:, Extra.LATEST]
+def _rank(row: Feature, pair: Comparison) -> Any:
+    latest = pair.fields[:, Extra.LATEST]
     rank = np.empty(len(latest), np.int64)
     rank[np.argsort(-latest, kind="stable")] = np.arange(len(latest))
     return np.searchsorted(row.bounds, rank)
 
 
-def _value(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    return fields[:, row.cell]
+def _value(row: Feature, pair: Comparison) -> Any:
+    return pair.fields[:, row.cell]
 
 
-def _pair(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    return mention[row.mention] * row.inner + fields[:, row.cell]
+def _pair(row: Feature, pair: Comparison) -> Any:
+    return pair.mention[row.mention] * row.inner + pair.fields[:, row.cell]
 
 
-def _same(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    mine, theirs = mention[row.mention], fields[:, row.cell]
+def _same(row: Feature, pair: Comparison) -> Any:
+    mine, theirs = pair.mention[row.mention], pair.fields[:, row.cell]
     if mine == 0:
         return 0
     return np.where(theirs == 0, 0, 1 + (mine == theirs))
 
 
-def _in(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    mine = mention[row.mention]
+def _in(row: Feature, pair: Comparison) -> Any:
+    mine = pair.mention[row.mention]
     if mine == 0:
         return 0
-    return 1 + (sets[:, set_slice(row.cell)] == mine).any(axis=1)
+    return 1 + (pair.sets[:, set_slice(WordSet(row.cell))] == mine).any(axis=1)
 
 
-def _overlap(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    mine = _mention_set(mentions, i, row.mention)
-    theirs = sets[:, set_slice(row.cell)]  # (M, W)
+def _overlap(row: Feature, pair: Comparison) -> Any:
+    mine = pair.words[row.mention]
+    theirs = pair.sets[:, set_slice(WordSet(row.cell))]  # (M, W)
     if not len(mine):
         return 0
     found = (theirs[:, :, None] == mine).any(axis=1).sum(axis=1)  # (M,)
@@ -152,9 +170,9 @@ def _overlap(row, mention, mentions, i, fields, sets):  # type: ignore[no-untype
     return np.where(empty, 1, share)
 
 
-def _coverage(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    mine = _mention_set(mentions, i, row.mention)
-    theirs = sets[:, set_slice(row.cell)]  # (M, W)
+def _coverage(row: Feature, pair: Comparison) -> Any:
+    mine = pair.words[row.mention]
+    theirs = pair.sets[:, set_slice(WordSet(row.cell))]  # (M, W)
     size = (theirs != 0).sum(axis=1)
     if not len(mine):
         return np.where(size > 0, 1, 0)
@@ -163,16 +181,11 @@ def _coverage(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyp
     return np.where(size == 0, 0, share)
 
 
-def _covers(row, mention, mentions, i, fields, sets):  # type: ignore[no-untyped-def]
-    start = mention[Field.POSITION] - mention[Field.LENGTH]
-    return fields[:, Field.POSITION] >= start
+def _covers(row: Feature, pair: Comparison) -> Any:
+    start = pair.mention[Field.POSITION] - pair.mention[Field.LENGTH]
+    return pair.fields[:, Field.POSITION] >= start
 
 
-def _mention_set(mentions: MentionTable, i: int, which: int) -> Ints:
-    words = mentions.names[i] if which == MentionSet.NAMES else mentions.words[i]
-    return words[words != 0]
-
-
-_OPERATIONS = (
+_OPERATIONS: tuple[Callable[[Feature, Comparison], Any], ...] = (
     _distance, _bucket, _rank, _value, _pair, _same, _in, _overlap, _coverage, _covers,
 )  # fmt: skip

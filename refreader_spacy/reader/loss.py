@@ -165,7 +165,7 @@ def link_loss(scores: Tensor, new: Tensor, mention: Tensor, target: Tensor) -> T
 
 
 def running_means(vectors: Tensor, instance: Tensor) -> Tensor:
-    """For each mention, the mean of its cell's vectors up to and including it (K, V)."""
+    """For each mention, the mean of its cell's vectors up to it (K, V)."""
     order = torch.argsort(instance, stable=True)
     sums = vectors[order].cumsum(dim=0)
     group = instance[order]

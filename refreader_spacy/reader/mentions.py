@@ -18,11 +18,11 @@ from refreader_spacy.lang.en.lexemes import (
     HASH_BITS,
     Column,
     Determiner,
-    Gender,
     Number,
     Pronoun,
     Role,
 )
+from refreader_spacy.lang.en.words import Gender
 from refreader_spacy.reader.tokens import (
     OFFSET,
     QUOTATION,
@@ -163,7 +163,8 @@ def _name_words(span: Ints, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
     title = span[:, :, Column.ROLE] == Role.TITLE
     lonely = inside.sum(axis=1, keepdims=True) == 1  # "Captain" by itself is a name
     out: NDArray[np.bool_] = inside & capital & (~title | lonely)
-    return out & (span[:, :, Column.FUNCTION] == 0)
+    out &= span[:, :, Column.FUNCTION] == 0
+    return out
 
 
 def _kinds(head: Ints, start: Ints, pronoun: Ints, clitic: NDArray[np.bool_]) -> Ints:
@@ -191,7 +192,7 @@ def _kinds(head: Ints, start: Ints, pronoun: Ints, clitic: NDArray[np.bool_]) ->
 
 def _genders(span: Ints, inside: NDArray[np.bool_], head: Ints, kind: Ints) -> Ints:
     """A name's first word that tells one, else the head's."""
-    gender = head[:, Column.GENDER].copy()
+    gender: Ints = head[:, Column.GENDER].copy()
     named = (kind == Kind.NAME) | (kind == Kind.CAPITAL_START)
     told = np.where(inside, span[:, :, Column.GENDER], 0)  # (K, W)
     first = told[np.arange(len(told)), (told > 0).argmax(axis=1)]
@@ -202,7 +203,7 @@ def _genders(span: Ints, inside: NDArray[np.bool_], head: Ints, kind: Ints) -> I
 
 
 def _numbers(head: Ints, start: Ints, kind: Ints, pronoun: Ints) -> Ints:
-    number = head[:, Column.NUMBER].copy()
+    number: Ints = head[:, Column.NUMBER].copy()
     # "a species" is one, whatever its ending says; "his dogs" are not one as he is
     tells = (pronoun == 0) & (start[:, Column.DETERMINER] > 0)
     tells &= start[:, Column.DETERMINER] != Determiner.POSSESSIVE

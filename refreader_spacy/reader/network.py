@@ -117,8 +117,8 @@ class EntityNetwork(nn.Module):
                 reset()
         for table, scale in ((self.features, 0.05), (self.kind_features, 0.0)):
             nn.init.normal_(table.weight, std=scale)
-        for table in self.embeddings:
-            nn.init.normal_(table.weight, std=0.3)
+        for embedding in self.embeddings:
+            nn.init.normal_(embedding.get_parameter("weight"), std=0.3)
         for bias in (self.left_bias, self.right_bias):
             nn.init.zeros_(bias)
         nn.init.zeros_(self.new.bias)
@@ -134,12 +134,14 @@ class EntityNetwork(nn.Module):
         """
         words = rows[:, [int(column) for column, _, _ in EMBEDDINGS]]
         if self.training and self.word_dropout:
-            lost = torch.rand(len(rows)) < self.word_dropout
+            lost = torch.rand(len(rows), device=rows.device) < self.word_dropout
             words = words.masked_fill(lost[:, None], 0)
-            vectors = vectors.masked_fill(lost[:, None].to(vectors.device), 0.0)
+            vectors = vectors.masked_fill(lost[:, None], 0.0)
         embedded = [
-            table(words[:, i] % table.num_embeddings)
-            for i, table in enumerate(self.embeddings)
+            table(words[:, i] % rows_of_table)
+            for i, (table, (_, rows_of_table, _)) in enumerate(
+                zip(self.embeddings, EMBEDDINGS, strict=True)
+            )
         ]
         flags = [(rows[:, column] == value) for column, value in FLAGS]
         flags += [rows[:, QUOTATION] > 0, ~vectors.any(dim=1)]
@@ -172,13 +174,14 @@ class EntityNetwork(nn.Module):
 
         back (Tensor): How many there are before each head (K,).
         """
-        steps = torch.arange(LONGEST + 1)
+        steps = torch.arange(LONGEST + 1, device=heads.device)
         places = (heads[:, None] - steps).clamp(min=0)  # (K, 21)
         keys = self.left_key(both)[places]  # (K, 21, 48)
         query = self.left_query(both[heads])
         logits = torch.einsum("kd,ksd->ks", query, keys) / EDGE_SIZE**0.5
         logits = logits + self.left_bias
-        return logits.masked_fill(steps > back[:, None], -1e4)
+        edges: Tensor = logits.masked_fill(steps > back[:, None], -1e4)
+        return edges
 
     def right_ends(self, both: Tensor, heads: Tensor, later: Tensor) -> Tensor:
         """Logits that a mention has ended before a later token (P,).
@@ -188,7 +191,8 @@ class EntityNetwork(nn.Module):
         query = self.right_query(both)[heads]
         key = self.right_key(both)[later]
         bias = self.right_bias[(later - heads).clamp(max=FURTHEST)]
-        return self.right_value(torch.relu(query + key)).squeeze(1) + bias
+        logits: Tensor = self.right_value(torch.relu(query + key)).squeeze(1) + bias
+        return logits
 
     def mention_vectors(
         self,
@@ -234,21 +238,21 @@ class EntityNetwork(nn.Module):
         cell = self.latest(m) + self.mean(a)  # (K, S)
         cell_product = self.latest_product(m) + self.mean_product(a)
         products = self.query_product(m)[mention] * cell_product[latest]
-        hot = torch.zeros(len(features), N_VALUES)  # (P, values)
-        hot.scatter_(1, features + torch.from_numpy(OFFSETS), 1.0)
+        hot = vectors.new_zeros(len(features), N_VALUES)  # (P, values)
+        hot.scatter_(1, features + torch.from_numpy(OFFSETS).to(vectors.device), 1.0)
         hidden = self.query(m)[mention] + cell[latest] + self.product(products)
         hidden = hidden + hot @ self.features.weight
         by_kind = self.kind_features.weight.view(N_KINDS, N_VALUES)
-        # Pairs come mention by mention, so that each kind's are few multiplications
-        direct = torch.zeros(len(features))
+        direct = vectors.new_zeros(len(features))
         pair_kinds = kinds[mention]
         for kind in pair_kinds.unique().tolist():
             some = (pair_kinds == kind).nonzero().squeeze(1)
             direct = direct.index_add(0, some, hot[some] @ by_kind[kind])
-        score = self.score(torch.relu(hidden)).squeeze(1) + direct
-        return score
+        scores: Tensor = self.score(torch.relu(hidden)).squeeze(1) + direct
+        return scores
 
     def new_scores(self, vectors: Tensor) -> Tensor:
         """Scores of being something new (K,)."""
         hidden = torch.relu(self.new_hidden(self.drop(vectors)))
-        return self.new(hidden).squeeze(1)
+        scores: Tensor = self.new(hidden).squeeze(1)
+        return scores

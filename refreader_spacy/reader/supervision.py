@@ -28,8 +28,8 @@ from refreader_spacy.reader.mentions import (
     describe_mentions,
 )
 from refreader_spacy.reader.network import SCHEMES, TYPES
-from refreader_spacy.reader.tokens import Ints, TextState, speaker_hashes, token_rows
-from refreader_spacy.reader.soft_labels import SoftLabels, soft_labels_of
+from refreader_spacy.reader.soft_labels import soft_labels_of
+from refreader_spacy.reader.tokens import TextState, speaker_hashes, token_rows
 
 NEAR = 12  # cells by recency whose scores are always learned from
 ANNOTATION = "annotation"  # a span group whose span's label is the annotation scheme

@@ -1,4 +1,4 @@
-"""A reading that is still going on: feed text as it comes, get events, save and resume."""
+"""A reading that is still going on: feed text, get events, save and resume."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def labelled_docs(
     A GAP row keeps what GAP says of its pronoun.
     """
     reader = reader_of(model)
-    for batch in minibatch(docs, BATCH):
+    for batch in minibatch(docs, BATCH):  # type: ignore[no-untyped-call]
         for doc, part in zip(batch, read_docs(model, batch, gates=True), strict=True):
             label(doc, part, reader, prefix)
             yield doc
@@ -47,22 +47,23 @@ def label(doc: Doc, part: Part, reader: Reader, prefix: str) -> None:
     order: list[int] = []  # mentions as they come in the groups
     schemes = part.mentions.schemes
     for number, cluster in enumerate(clusters, start=1):
-        known = [place.get(mention.head) for mention in cluster.mentions]
+        known = [place.get(mention.head, -1) for mention in cluster.mentions]
         attrs = {"heads": [mention.head for mention in cluster.mentions]}
-        if "ontonotes" in reader.schemes and None not in known:
-            kept = schemes[known, reader.schemes.index("ontonotes")] >= 0.5
+        if "ontonotes" in reader.schemes and -1 not in known:
+            kept = schemes[np.array(known), reader.schemes.index("ontonotes")] >= 0.5
             attrs["ontonotes"] = kept.astype(int).tolist()
         spans = [Span(doc, m.start, m.end, label=m.label) for m in cluster.mentions]
         key = f"{prefix}_{number}"
         doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
-        order += [i for i in known if i is not None]
+        order += [i for i in known if i >= 0]
     whole = [Span(doc, 0, len(doc), label=reader.schemes[0])] if len(doc) else []
     doc.spans[ANNOTATION] = SpanGroup(doc, name=ANNOTATION, spans=whole)
     if not is_gap:  # its clusters are not the teacher's any more
         soft = soft_links(part)
         rank = {mention: i for i, mention in enumerate(order)}
         links = [[(rank[j], p) for j, p in soft[i] if j in rank] for i in order]
-        write_soft_labels(doc, schemes[order, 0].tolist() if order else [], links)
+        sure = schemes[np.array(order, np.int64), 0].tolist()
+        write_soft_labels(doc, sure, links)
 
 
 def soft_links(part: Part) -> list[list[tuple[int, float]]]:

@@ -9,10 +9,10 @@ from threading import Thread
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+from refreader_spacy.corpora.biographies import read_articles
 from typer.testing import CliRunner, Result
 
 from refreader_spacy.cli import app
-from refreader_spacy.corpora.biographies import read_articles
 from refreader_spacy.corpora.gap import GOLD_COLUMNS
 from refreader_spacy.corpora.wikipedia import Page
 

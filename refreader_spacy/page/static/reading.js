@@ -32,18 +32,21 @@ export class Reading {
     for (const link of piece.links) this.rawLinks.push(link);
   }
 
-  // Mentions are [start, end, entity], links [antecedent, anaphor, probability]; both
-  // in tokens. A link's ends are where its mentions start.
-  group(mentions, links, names = []) {
+  // Mentions are [start, end, entity, head], links [antecedent, anaphor, probability];
+  // both in tokens. A link's ends are the heads of its mentions. Of nested mentions the
+  // outer comes first.
+  group(unsorted, links, names = []) {
+    const mentions = [...unsorted].sort((a, b) => a[0] - b[0] || b[1] - a[1]);
     this.rawMentions = mentions;
     this.rawLinks = links;
     this.mentions = mentions.map(([start, end]) => (
       { start, end, entity: NOBODY, to: null, probability: 0 }
     ));
-    const byStart = new Map(this.mentions.map((mention) => [mention.start, mention]));
+    const byHead = new Map(this.mentions.map((mention, i) => [mentions[i][3], mention]));
     for (const [antecedent, anaphor, probability] of links) {
-      const mention = byStart.get(anaphor);
-      mention.to = byStart.get(antecedent);
+      const mention = byHead.get(anaphor);
+      if (!mention || !byHead.has(antecedent)) continue; // not closed yet
+      mention.to = byHead.get(antecedent);
       mention.probability = probability;
     }
     const found = new Map();

@@ -122,17 +122,29 @@ export class TextView {
     };
     let token = chunk.first, at = reading.starts[token];
     const mentions = chunk.isVisible ? reading.mentionsIn(chunk.first, chunk.last) : [];
+    const open = []; // marks that are inside one another
+    const inner = () => open[open.length - 1];
+    const closeUntil = (start) => {
+      while (open.length && inner().end <= start) {
+        const { mark, end } = open.pop();
+        put(mark, token, at, end);
+        at = end;
+      }
+    };
     for (const mention of mentions) {
       const start = reading.starts[mention.start];
       const end = start + reading.textOf(mention).length;
-      put(null, token, at, start);
+      closeUntil(start);
+      put(inner()?.mark ?? null, token, at, start);
       const mark = this.#mark(mention);
-      put(mark, mention.start, start, end);
-      parts.push(mark);
+      if (open.length) inner().mark.append(mark);
+      else parts.push(mark);
+      open.push({ mark, end: Math.min(end, inner()?.end ?? end) });
       chunk.marks.set(mention, mark);
-      token = mention.end - 1;
-      at = end;
+      token = mention.start;
+      at = start;
     }
+    closeUntil(Infinity);
     put(null, token, at, reading.starts[chunk.last]);
     chunk.element.replaceChildren(...parts);
     chunk.drawn = chunk.last;

@@ -1,5 +1,3 @@
-from typing import NamedTuple
-
 import pytest
 import spacy
 from marked import marked
@@ -7,19 +5,9 @@ from spacy.tokens import Span
 
 from refreader_spacy.annotation.entities import entities
 from refreader_spacy.annotation.extensions import write_clusters
-from refreader_spacy.decoding.decoder import Cluster, Link
+from refreader_spacy.decoding.decoder import Cluster, Link, Mention
 
-
-class Mention(NamedTuple):
-    """A mention of a reader that says more than where it is."""
-
-    start: int
-    end: int
-    head: int
-    label: str
-
-
-APPLE, IT = Mention(0, 2, 0, "place"), Mention(4, 5, 4, "place")
+APPLE, IT = Mention(0, 2, 0, 0, "place"), Mention(4, 5, 4, 0, "place")
 
 
 @pytest.mark.parametrize(

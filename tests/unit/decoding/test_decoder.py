@@ -104,7 +104,7 @@ def test_the_same_span_twice_is_one_mention():
 
 
 def test_parts_decode_as_the_whole():
-    whole = [d for d in Decoder(0.3).decide(part_of(NESTED))]
+    whole = list(Decoder(0.3).decide(part_of(NESTED)))
     decoder, pieces = Decoder(0.3), []
     for i, row in enumerate(NESTED):
         part = part_of([row], first=i, held=[0, 1])

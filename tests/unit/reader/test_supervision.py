@@ -9,7 +9,7 @@ from refreader_spacy.reader.soft_labels import write_soft_labels
 from refreader_spacy.reader.supervision import ANNOTATION, Supervisor
 
 NLP = spacy.blank("en")
-WORDS = "Ann 's mother saw Ann . She left .".split()
+WORDS = ["Ann", "'s", "mother", "saw", "Ann", ".", "She", "left", "."]
 #        0   1  2      3   4   5 6   7    8
 CLUSTERS = [[(0, 1, 0), (4, 5, 4)], [(0, 3, 2), (6, 7, 6)]]  # start, end, head
 
@@ -43,7 +43,7 @@ def test_mentions_are_met_at_their_heads_by_the_cells_so_far():
 
 
 def test_what_was_overwritten_is_new_again():
-    words = "Ann Bo Cy Ann".split()
+    words = ["Ann", "Bo", "Cy", "Ann"]
     clusters = [[(0, 1, 0), (3, 4, 3)], [(1, 2, 1)], [(2, 3, 2)]]
     s = supervised(gold(words, clusters), n_cells=2)
     assert s.pairs.target[s.pairs.mention == 3].tolist() == [0, 0]
@@ -51,7 +51,7 @@ def test_what_was_overwritten_is_new_again():
 
 
 def test_other_tokens_are_aligned():
-    doc = gold("Ann's mother left".split(), [[(0, 1, 0)], [(0, 2, 1)]])
+    doc = gold(["Ann's", "mother", "left"], [[(0, 1, 0)], [(0, 2, 1)]])
     predicted = NLP.make_doc("Ann's mother left")
     s = supervised(doc, predicted)
     assert len(s) == 4
@@ -73,7 +73,7 @@ def test_singletons_say_nothing_of_ontonotes():
 
 @pytest.mark.parametrize("noise", [0.5, 1.0])
 def test_noise_puts_mentions_into_wrong_cells_and_keeps_one_right_answer(noise):
-    words = "Ann Bo Ann Bo Ann Bo Ann Bo Ann Bo".split()
+    words = ["Ann", "Bo", "Ann", "Bo", "Ann", "Bo", "Ann", "Bo", "Ann", "Bo"]
     clusters = [[(i, i + 1, i) for i in range(k, 10, 2)] for k in (0, 1)]
     clean = supervised(gold(words, clusters)).pairs
     noisy = supervised(gold(words, clusters), noise=noise).pairs

@@ -61,7 +61,7 @@ def test_white_space_is_not_read():
 
 
 def test_another_speaker_begins_a_sentence():
-    doc = Doc(NLP.vocab, words="yes and no".split())
+    doc = Doc(NLP.vocab, words=["yes", "and", "no"])
     doc.spans["speakers"] = [Span(doc, 0, 1, label="A"), Span(doc, 1, 3, label="B")]
     rows = token_rows(doc, TextState(), speaker_hashes(doc)).rows
     assert rows[:, SENTENCE_START].tolist() == [1, 1, 0]
