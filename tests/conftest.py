@@ -91,6 +91,7 @@ def reader_nlp(nlp: Language, examples: list[Example]) -> Language:
     pipe = nlp.add_pipe("refreader", config={"model": model, "scheme": "all"})
     nlp.initialize(lambda: examples)
     pipe.model.shims[0]._model.new.bias.data -= 0.3  # so that some mentions link
+    pipe.model.shims[0].changed()
     return nlp
 
 
@@ -114,9 +115,8 @@ def paper_nlp(nlp: Language, examples: list[Example]) -> Language:
         "key_size": 4,
         "dropout": 0.0,
     }
-    pipe = nlp.add_pipe("refreader", config={"model": model, "scheme": "all"})
+    nlp.add_pipe("refreader", config={"model": model})
     nlp.initialize(lambda: examples)
-    pipe.model.shims[0]._model.new.bias.data -= 0.3  # so that some mentions link
     return nlp
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -5,11 +6,13 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
+from thinc.api import Model
 from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
 from refreader_spacy.component import RefReader
 from refreader_spacy.corpora.gap import GOLD_COLUMNS
+from refreader_spacy.paper.decisions import Decisions
 from refreader_spacy.protocol import Reading
 
 ROWS = (
@@ -35,21 +38,30 @@ ALWAYS = "Everything TRUE f1: 66.7\n"
 gap_module = import_module("refreader_spacy.cli.gap")  # not the command of that name
 
 
-class FirstTokenReader(RefReader):
+class FirstTokenReader:
     """Links the fifth token with the first, at a probability of 0.6."""
 
-    def predict(self, docs):
-        readings = []
-        for doc in docs:
+    n_cells, lookahead, needs_past = 1, False, False
+    labels, schemes = ("",), ()
+
+    def start(self):
+        return Decisions(self.n_cells)
+
+    def read(self, states, docs, *, gates=False, last=False):
+        parts = []
+        for state, doc in zip(states, docs, strict=True):
             update, overwrite = np.zeros((2, len(doc), 1), dtype=np.float32)
             overwrite[0], update[4] = 1, 0.6
-            readings.append(Reading(update, overwrite, np.zeros_like(update)))
-        return readings
+            reading = Reading(update, overwrite, np.zeros_like(update))
+            parts.append(replace(state.read(doc, reading, last=last), gates=reading))
+        return parts
 
 
 @Language.factory("first_token_reader")
 def make_first_token_reader(nlp, name):
-    return FirstTokenReader(nlp.vocab, None, name, threshold=0.5)
+    attrs = {"reader": lambda model: FirstTokenReader(), "trained": True}
+    model = Model("first_token_reader", lambda *_: None, attrs=attrs)
+    return RefReader(nlp.vocab, model, name, threshold=0.5)
 
 
 @pytest.fixture
