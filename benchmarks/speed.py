@@ -23,6 +23,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -41,7 +42,9 @@ from refreader_spacy.bulk.records import TextRecord
 from refreader_spacy.cli.annotate import pipeline
 from refreader_spacy.component import RefReader
 from refreader_spacy.decoding.decoder import Cluster, decode
-from refreader_spacy.lang.en.words import token_kinds
+from refreader_spacy.reader import inference
+from refreader_spacy.reader.memory import read_mentions
+from refreader_spacy.reader.recurrence import recur_reference
 from refreader_spacy.streaming.events import ClusterFinished
 
 PREFIXES = (1_000, 4_000, 16_000, 64_000)  # words
@@ -186,17 +189,21 @@ def rate(results: Iterable[Any], *, n_warm: int, n_texts: int = 1) -> float:
 
 
 def agreement(nlp: Language, texts: list[str]) -> dict[str, float]:
-    """Our quick way of reading against the plain one, in torch."""
+    """Reading with the compiled loops against their definition in NumPy."""
     pipe = find_reader(nlp)
     docs = [nlp.make_doc(text) for text in texts]
     different, largest = 0, 0.0
-    plain = [pipe.model.predict(docs[i : i + 64]) for i in range(0, len(docs), 64)]
-    for doc, quickly, plainly in zip(
-        docs, pipe.predict(docs), (x for some in plain for x in some), strict=True
+    compiled = pipe.predict(docs)
+    with (
+        patch.object(inference, "read_mentions", read_mentions),
+        patch.object(inference, "recur", recur_reference),
     ):
-        kinds = token_kinds(doc)
-        found = decode(quickly, pipe.threshold, kinds)
-        expected = decode(plainly, pipe.threshold, kinds)
+        plain = pipe.predict(docs)
+    for quick, slow in zip(compiled, plain, strict=True):
+        found, expected = (
+            decode(part, pipe.threshold, labels=pipe.reader.labels)
+            for part in (quick, slow)
+        )
         if [c.mentions for c in found] != [c.mentions for c in expected]:
             different += 1
         else:
