@@ -27,7 +27,7 @@ from refreader_spacy.lang.en.phrases import (
     name_gender,
     plain,
 )
-from refreader_spacy.lang.en.words import DETERMINERS, POSSESSIVES
+from refreader_spacy.lang.en.words import DETERMINERS, POSSESSIVES, Gender
 
 CLAUSE = 12  # tokens back to the subject of an object pronoun
 NEUTER_TYPES = ("place", "organization", "time", "event", "abstract", "substance")
@@ -50,7 +50,8 @@ def pronoun_agrees(pronoun: str, entity: Entity, form: SaidAgain) -> bool:
     if not is_human:
         return entity.type != "person"
     gender = name_gender([word for token in form.words for word in token.text.split()])
-    return gender is None or gender == ("he" if pronoun in MASCULINE else "she")
+    asked = Gender.MASCULINE if pronoun in MASCULINE else Gender.FEMININE
+    return gender is None or gender == asked
 
 
 def is_object_of_itself(entity: Entity, mention: Span, owners: Owners) -> bool:

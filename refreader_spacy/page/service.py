@@ -117,7 +117,6 @@ class ReadingService:
             threshold,
             labels=reader.labels,
             scheme=self.reader.scheme_number(reader),
-            singletons=self.reader.keep_singletons,
         )
         write_clusters(doc, clusters, keep_singletons=self.reader.keep_singletons)
         return {

@@ -162,7 +162,7 @@ class Stream:
     def _zone(self) -> AbstractContextManager[Any]:
         """New words are forgotten again: a stream may bring any number of them."""
         vocab: Any = self.pipe.vocab
-        if not hasattr(vocab, "memory_zone") or vocab.in_memory_zone:
+        if self.watch is not None or vocab.in_memory_zone:  # who watches keeps Docs
             return nullcontext()
         zone: AbstractContextManager[Any] = vocab.memory_zone()
         return zone

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-from refreader_spacy.lang.en.words import PRONOUNS, given_names, words
+from refreader_spacy.lang.en.words import PRONOUNS, Gender, given_names, words
 
 
 class Case(IntEnum):
@@ -148,12 +148,11 @@ def is_plural_noun(word: str) -> bool:
     )
 
 
-def name_gender(name: list[str]) -> str | None:
-    """The pronoun that a name's title or first name asks for, "he" or "she"."""
+def name_gender(name: list[str]) -> Gender | None:
+    """The gender that a name's title or first name tells."""
     for word in name:
-        bits = int(given_names().get(word, 0))
-        if bits:
-            return "she" if bits & 128 else "he"
+        if word in given_names():
+            return given_names()[word]
     return None
 
 

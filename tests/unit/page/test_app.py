@@ -18,7 +18,7 @@ from refreader_spacy.page.payload import CellContents
 from refreader_spacy.page.pool import InProcess
 from refreader_spacy.page.service import ReadingService
 from refreader_spacy.pictures.markup import GLOWS, HUES
-from refreader_spacy.protocol import Reading
+from refreader_spacy.protocol import Reading, read_docs
 
 TEXT = "Ann Lee met Bo-Jon because she was late. He told her so, and she left.\n" * 9
 HOSTILE = "<script>alert(1)</script> שלום Ann 👩‍🚀 told her\x00 \u202e so.\r\n\t She"
@@ -100,11 +100,12 @@ def test_tokens_are_the_text_and_each_has_its_cells(client, service, text):
 
 
 def test_cells_tell_what_the_pipe_traces(client, packaged):
-    (reading,) = packaged.get_pipe("refreader").predict([packaged.make_doc(TEXT)])
+    model = packaged.get_pipe("refreader").model
+    (part,) = read_docs(model, [packaged.make_doc(TEXT)], gates=True)
     told = [data for name, data in events(client.post("/read", content=TEXT))[1:-1]]
     for gate in ("update", "overwrite", "salience"):
         values = [value for piece in told for value in piece[gate]]
-        np.testing.assert_allclose(values, getattr(reading, gate).ravel(), atol=1e-4)
+        np.testing.assert_allclose(values, getattr(part.gates, gate).ravel(), atol=1e-4)
 
 
 def test_what_is_decided_on_the_way_is_what_is_found(client):
@@ -129,7 +130,7 @@ def test_any_threshold_groups_as_the_pipe_does(client, packaged, threshold):
 def test_groups_are_the_records_clusters(client):
     *_, (_, found) = events(client.post("/read", content=TEXT))
     sizes = defaultdict(int)
-    for _, _, entity in found["mentions"]:
+    for _, _, entity, _ in found["mentions"]:
         sizes[entity] += 1
     shared = [entity for entity, size in sizes.items() if size > 1]
     assert len(shared) == len(found["record"]["clusters"]) == len(found["names"])

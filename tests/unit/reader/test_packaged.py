@@ -21,14 +21,17 @@ def test_weights_that_were_made_small_read_nearly_the_same(tmp_path, monkeypatch
     folder = packaged.files("refreader_spacy") / "weights" / PACKAGED["name"]
     config = Config().from_disk(folder / "config.cfg")["model"]
     model.attrs[OUTPUT] = b"useless"
-    write_packaged(model, config, tmp_path / "weights" / "small")
+    card = {"threshold": 0.4, "description": "small"}
+    write_packaged(model, config, card, tmp_path / "weights" / "small")
     monkeypatch.setattr(packaged, "files", lambda name: tmp_path)
     again = build_packaged_reader_v1("small")
     assert OUTPUT not in again.attrs
+    assert again.attrs["threshold"] == 0.4
     (after,) = again.predict([doc])
-    for gate in ("update", "overwrite", "salience"):
-        np.testing.assert_allclose(
-            getattr(after, gate), getattr(before, gate), atol=0.02
-        )
+    assert after.mentions.head.tolist() == before.mentions.head.tolist()
+    assert after.mentions.entity.tolist() == before.mentions.entity.tolist()
+    np.testing.assert_allclose(
+        after.mentions.probability, before.mentions.probability, atol=0.02
+    )
     size = (tmp_path / "weights" / "small" / "model").stat().st_size
-    assert size <= (folder / "model").stat().st_size
+    assert size < 1.01 * (folder / "model").stat().st_size
