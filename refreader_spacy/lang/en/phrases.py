@@ -104,6 +104,8 @@ DITRANSITIVES = words(
     "costs call calls called name named consider considered let lets help helps "
     "helped hear heard see saw watch watched"
 )
+# After "her", these may belong to a noun or to the verb: "loved her very much"
+DEGREES = words("very more much most less least well better best even just still ever")
 IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
 NOT_PLURAL = re.compile(r"(ss|us|is|ics)$")
 SINGULAR_IN_S = words("news series species means gas bus lens")
@@ -150,10 +152,10 @@ def is_plural_noun(word: str) -> bool:
 
 def name_gender(name: list[str]) -> str | None:
     """The pronoun that a name's title or first name asks for, "he" or "she"."""
+    genders = given_names()
     for word in name:
-        bits = int(given_names().get(word, 0))
-        if bits:
-            return "she" if bits & 128 else "he"
+        if word in genders:
+            return "she" if genders[word] == genders["Mrs."] else "he"
     return None
 
 
