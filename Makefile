@@ -6,7 +6,7 @@ READY := .venv/.ready
 UPPER := .venv-transformers
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow browser lint format pictures docs help
+.PHONY: run test test-slow soak browser lint format pictures docs help
 
 run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.html)
 	$(BIN)/python -m refreader_spacy sample -o output
@@ -20,6 +20,12 @@ test-slow: export OMP_NUM_THREADS = 1
 test-slow: $(UPPER)/.ready  ## Run the tests that train for longer, and property tests 20 times as long
 	$(UPPER)/bin/python -m pytest -m slow
 	$(UPPER)/bin/python -m pytest -n 2 -m hypothesis --examples-factor 20
+
+soak: export SOAK = 20
+soak: export OMP_NUM_THREADS = 1
+soak: $(READY)  ## Kill, fill, fuzz and run on Ray, 20 times as often; takes hours
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[ray]"
+	$(BIN)/python -m pytest tests/faults
 
 lint: $(READY)  ## Check format, code, types and who imports whom
 	$(BIN)/ruff format --check

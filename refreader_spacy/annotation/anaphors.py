@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from spacy.tokens import Span, Token
 
 from refreader_spacy.annotation.entities import Entity
@@ -27,7 +29,12 @@ from refreader_spacy.lang.en.phrases import (
     name_gender,
     plain,
 )
-from refreader_spacy.lang.en.words import DETERMINERS, POSSESSIVES, Gender
+from refreader_spacy.lang.en.words import (
+    DETERMINERS,
+    POSSESSIVES,
+    PRONOUNS,
+    Gender,
+)
 
 CLAUSE = 12  # tokens back to the subject of an object pronoun
 NEUTER_TYPES = ("place", "organization", "time", "event", "abstract", "substance")
@@ -65,7 +72,9 @@ def is_object_of_itself(entity: Entity, mention: Span, owners: Owners) -> bool:
     for i in range(mention.start - 1, max(mention.start - CLAUSE, 0) - 1, -1):
         token = doc[i]
         word = plain(token.text)
-        if is_break(token) or token.is_space or word in OPENERS:
+        if is_break(token) or token.is_space:
+            return False
+        if word in OPENERS and begins_clause(doc[i + 1], owners):
             return False
         if owners.get(i):
             is_other = is_clitic(token) or is_clitic(doc[i + 1])
@@ -75,6 +84,44 @@ def is_object_of_itself(entity: Entity, mention: Span, owners: Owners) -> bool:
 
 
 OPENERS = CLAUSE_OPENERS - {"to", "for", "as"}
+COORDINATORS = {"and", "or", "but"}
+
+
+def begins_clause(token: Token, owners: Owners) -> bool:
+    """Does a clause begin here that has a subject of its own?
+
+    After "and made her ..." and "after giving her ..." it has the subject before.
+    """
+    if token.text.endswith("ing"):
+        return False
+    return plain(token.nbor(-1).text) not in COORDINATORS or (
+        token.i in owners
+        or token.text[:1].isupper()
+        or plain(token.text) in DETERMINERS | POSSESSIVES | PRONOUNS
+    )
+
+
+def is_far_cataphor(entity: Entity, mention: Span, form: SaidAgain) -> bool:
+    """Does it come before its name, and not in a clause that leads up to it?
+
+    "When she woke, Mary sang" is fine; "she saw Mary" and what follows are two people.
+    """
+    doc = mention.doc
+    named = min(
+        (
+            other.start
+            for other, kind in zip(entity.mentions, entity.kinds, strict=True)
+            if kind == form.kind
+        ),
+        default=form.words.start,
+    )
+    if named < mention.start:
+        return False
+    between = doc[mention.end : min(named, mention.end + 2 * CLAUSE)]
+    return len(between) == 2 * CLAUSE or not (
+        any(token.text == "," for token in between)
+        and not any(starts_sentence(token) for token in between)
+    )
 
 
 def is_object(mention: Span) -> bool:
@@ -126,13 +173,18 @@ def follows_same(entity: Entity, mention: Span, owners: Owners) -> bool:
 
 
 def link_probabilities(entity: Entity) -> list[float]:
-    """How likely each mention's link is; of the first, that of those linked to it."""
-    own: dict[int, float] = {}
+    """The weakest link from each mention back to one that isn't a pronoun.
+
+    A mention without an antecedent has the best of the links to it.
+    """
+    weakest: dict[int, float] = {}
     linked: dict[int, float] = {}
-    for antecedent, anaphor, probability in entity.links:
-        own[anaphor] = max(own.get(anaphor, 0.0), probability)
+    for antecedent, anaphor, probability in sorted(entity.links, key=itemgetter(1)):
         linked[antecedent] = max(linked.get(antecedent, 0.0), probability)
-    return [own.get(i, linked.get(i, 1.0)) for i in range(len(entity))]
+        if entity.kinds[antecedent] == Kind.PRONOUN:
+            probability = min(probability, weakest.get(antecedent, 1.0))
+        weakest[anaphor] = max(weakest.get(anaphor, 0.0), probability)
+    return [weakest.get(i, linked.get(i, 1.0)) for i in range(len(entity))]
 
 
 def token_at(mention: Span, i: int) -> Token | None:

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 
 from refreader_spacy.annotation.entities import Entity, entities
 from refreader_spacy.annotation.mentions import Kind, name_words
+from refreader_spacy.annotation.namesakes import join_namesakes, naming_of
 from refreader_spacy.annotation.wording import said_again
 from refreader_spacy.lang.en.phrases import (
     FEMININE,
@@ -61,32 +62,37 @@ class Together(NamedTuple):
     n_times: int
 
 
-def characters(doc: Doc, *, minimum: int = 1) -> list[Character]:
+def characters(doc: Doc, *, minimum: int = 1, join: bool = True) -> list[Character]:
     """The characters of a Doc with their coreference, the most mentioned first.
 
     minimum (int): Leave out who is mentioned less often.
+    join (bool): Clusters of the same name are one character: in a long text, somebody
+        may have been forgotten and come back.
     """
-    found = [
-        entity
-        for entity in entities(doc)
-        if len(entity) >= minimum and is_character(entity)
-    ]
+    people = [entity for entity in entities(doc) if is_character(entity)]
+    if join:
+        people = join_namesakes(people)
+    found = [entity for entity in people if len(entity) >= minimum]
     found.sort(key=lambda entity: (-len(entity), entity.number))
     return [character(entity, number) for number, entity in enumerate(found, start=1)]
 
 
 def character(entity: Entity, number: int) -> Character:
+    pronouns = pronoun_counts(entity)
+    pronoun = max(pronouns, key=lambda word: pronouns[word], default="")
     form = said_again(entity)
     words = entity.main if form is None else form.words
-    pronouns = pronoun_counts(entity)
+    name = " ".join(words.text.split())
+    if pronoun == "I" and naming_of(entity) is None:
+        name = "I"  # whom somebody once called by a name
     return Character(
         number=number,
-        name=" ".join(words.text.split()),
+        name=name,
         type=entity.type,
         called=called(entity),
         n_mentions=len(entity),
         n_names=sum(kind >= Kind.NAME for kind in entity.kinds),
-        pronoun=max(pronouns, key=lambda word: pronouns[word], default=""),
+        pronoun=pronoun,
         heads=entity.heads,
         first=entity.mentions[0].start_char,
         last=max(mention.end_char for mention in entity.mentions),

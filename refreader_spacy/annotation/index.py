@@ -16,6 +16,8 @@ DEFAULT_PREFIX = "coref_clusters"
 READ = "coref_read"  # a group with each text that was read, labelled with the prefix
 LINKS = "coref_links"  # a group of pairs: `Doc.from_docs` and JSON drop groups' attrs
 
+MANY = 500  # span groups that are checked for changes at each access
+
 Link = tuple[int, int, float]  # antecedent and anaphor, counted within the cluster
 
 
@@ -90,8 +92,17 @@ def index_of(doc: Doc) -> Index:
 
 
 def state_of(doc: Doc) -> tuple[list[SpanGroup], list[int]]:
-    groups = list(doc.spans.data.values())
-    return groups, [len(doc), *map(len, groups)]
+    """What tells that the Doc has changed: its tokens, its groups and their sizes.
+
+    Of a Doc with many groups, such as a novel, only the last and their number count:
+    looking at all of them at each access would take too long.
+    """
+    groups = doc.spans.data
+    if len(groups) > MANY:
+        seen = [groups[next(reversed(groups))]]
+    else:
+        seen = list(groups.values())
+    return seen, [len(doc), len(groups), *map(len, seen)]
 
 
 def indexed_clusters(doc: Doc) -> list[IndexedCluster]:

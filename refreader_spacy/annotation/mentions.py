@@ -22,7 +22,7 @@ from refreader_spacy.lang.en.phrases import (
 from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, POSSESSIVES
 
 NEVER_NAMES = PRO_FORMS | DETERMINERS | POSSESSIVES
-RARE = 20  # of so many names, one that is said once, and not first, is an error
+RARE = 20  # of so many names, one that is said once is an error; first, of twice
 
 
 class Kind(IntEnum):
@@ -171,19 +171,30 @@ def main_mention(mentions: Sequence[Span], heads: Sequence[int]) -> int:
         for i, kind in enumerate(kinds)
         if kind >= Kind.NAME and (name := name_words(mentions[i], heads[i]))
     }
-    votes = Counter(word for name in names.values() for word in {*name.words})
-    counts = Counter(name.words for name in names.values())
-    top = max(votes, key=lambda word: votes[word])
+    counts = Counter(form_of(name) for name in names.values())
+    top = shared_word([name.words for name in names.values()])
     first = min(names)
     candidates = [
         i
         for i, name in names.items()
-        if top in name.words and (i == first or counts[name.words] * RARE >= len(names))
-    ]
+        if top in name.words
+        and (counts[form_of(name)] + (i == first)) * RARE >= len(names)
+    ] or list(names)
 
     def informative(i: int) -> tuple[int, int, bool, int]:
         name = names[i]
         whole = len(mentions[i]) == name.end - name.start
-        return kinds[i], counts[name.words], whole, -i
+        return kinds[i], counts[form_of(name)], whole, -i
 
     return max(candidates, key=informative)
+
+
+def form_of(name: NameWords) -> tuple[tuple[str, ...], bool]:
+    """A name as it is used: its words, and whether there is a title."""
+    return name.words, name.titled
+
+
+def shared_word(names: Sequence[tuple[str, ...]]) -> str:
+    """The word that most names have; of several, a later one, as surnames are."""
+    votes = Counter(word for name in names for word in dict.fromkeys(reversed(name)))
+    return max(votes, key=lambda word: votes[word])

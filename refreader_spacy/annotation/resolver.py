@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span, Token
 from refreader_spacy.annotation.anaphors import (
     can_replace_noun,
     follows_same,
+    is_far_cataphor,
     is_object_of_itself,
     link_probabilities,
     pronoun_agrees,
@@ -134,8 +135,10 @@ class Resolver:
             word = plain(mention.text)
             if word in DEMONSTRATIVES:
                 return self.anaphors == "all" and word != "that"
-            return pronoun_agrees(word, entity, form) and not is_object_of_itself(
-                entity, mention, self.owners
+            return (
+                pronoun_agrees(word, entity, form)
+                and not is_far_cataphor(entity, mention, form)
+                and not is_object_of_itself(entity, mention, self.owners)
             )
         if self.anaphors != "all" or kind == Kind.QUANTIFIED or kind >= form.kind:
             return False

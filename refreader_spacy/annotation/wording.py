@@ -18,6 +18,7 @@ from refreader_spacy.annotation.mentions import (
 from refreader_spacy.lang.en.phrases import (
     AUXILIARIES,
     CASES,
+    DEGREES,
     DITRANSITIVES,
     INDEFINITES,
     INVARIANT_VERBS,
@@ -258,7 +259,7 @@ def is_possessive(mention: Span) -> bool | None:
     unsure = (
         following.is_punct
         or before in DITRANSITIVES
-        or plain(following.text) in PRO_FORMS
+        or plain(following.text) in PRO_FORMS | DEGREES
         or following.text.endswith("ly")
     )
     return None if unsure else True

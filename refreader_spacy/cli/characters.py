@@ -54,6 +54,9 @@ def characters(
     minimum: Annotated[
         int, typer.Option(min=1, help="Leave out who is mentioned less often.")
     ] = 10,
+    join: Annotated[
+        bool, typer.Option(help="Count clusters of the same name as one character.")
+    ] = True,
     window: Annotated[
         int, typer.Option(min=1, help="Tokens within which two occur together.")
     ] = WINDOW,
@@ -76,7 +79,7 @@ def characters(
     console = Console(stderr=True)
     with console.status("Reading ..."):
         doc = nlp(text)
-        found = find_characters(doc, minimum=minimum)
+        found = find_characters(doc, minimum=minimum, join=join)
         pairs = together(found, window)
     for output in outputs or ():
         write(output, found, pairs, n_tokens=len(doc), n_chars=len(text))

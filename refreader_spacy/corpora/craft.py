@@ -10,8 +10,9 @@ from typing import Any
 from spacy.language import Language
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
-from refreader_spacy.corpora.lines import numbered_lines
+from refreader_spacy.corpora.lines import MALFORMED, numbered_lines
 from refreader_spacy.errors import Errors
+from refreader_spacy.tokenization import tokenize
 
 
 def read_craft(
@@ -29,7 +30,7 @@ def read_craft(
             row = json.loads(line)
             id = str(row.get("id", f"{path.stem}_{number}"))
             document = _document(nlp, GoldDocument(id, scheme), row)
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except MALFORMED as error:
             found = f"{type(error).__name__}: {error}"
             raise ValueError(
                 Errors.R410.format(path=path, line=number, found=found)
@@ -40,7 +41,7 @@ def read_craft(
 def _document(
     nlp: Language, document: GoldDocument, row: dict[str, Any]
 ) -> GoldDocument:
-    doc = nlp(row["text"])
+    doc = nlp(tokenize(nlp.make_doc, row["text"]))
     begins = True  # a paragraph, or a sentence before which white space stands
     for token in doc:
         document.add_word(token.text, bool(token.whitespace_))

@@ -70,7 +70,7 @@ def _has_text(path: Path) -> bool:
     first = next((line for _, line in numbered_lines(path)), "")
     try:
         return "text" in json.loads(first)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return False
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
-from refreader_spacy.corpora.lines import numbered_lines
+from refreader_spacy.corpora.lines import MALFORMED, numbered_lines
 from refreader_spacy.errors import Errors
 from refreader_spacy.lang.en.spacing import guessed_spaces
 
@@ -29,7 +29,7 @@ def read_jsonlines(path: Path, scheme: str = "jsonlines") -> Iterator[GoldDocume
             row = json.loads(line)
             id = str(row.get("doc_key", f"{path.stem}_{number}"))
             document = _document(GoldDocument(id, scheme), row)
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except MALFORMED as error:
             found = f"{type(error).__name__}: {error}"
             raise ValueError(
                 Errors.R411.format(path=path, line=number, found=found)

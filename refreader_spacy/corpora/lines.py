@@ -17,6 +17,15 @@ OPENERS: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
 }
+# What JSON that is no document makes its reader raise
+MALFORMED = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 BROKEN = (UnicodeDecodeError, lzma.LZMAError, EOFError, OSError, ZlibError)
 
 

@@ -66,7 +66,7 @@ def _from_json(path: Path, lines: Iterable[str]) -> Iterator[list[str]]:
             continue
         try:
             text = json.loads(line)["text"]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             text = None
         if not isinstance(text, str):
             raise ValueError(

@@ -63,12 +63,12 @@ def wait_for(condition, seconds: float = 60) -> None:
         time.sleep(0.01)
 
 
-def kill(process: subprocess.Popen, how: int) -> None:
-    """Kill a command, and see that nothing is left running."""
+def kill(process: subprocess.Popen, how: int, seconds: float = 10) -> None:
+    """Kill a command, and see that nothing is left running after some seconds."""
     process.send_signal(how)
     process.wait(30)
     process.stderr.close()
-    wait_for(lambda: not processes_of(process.pid), 10)
+    wait_for(lambda: not processes_of(process.pid), seconds)
 
 
 def ids_in(folder: Path) -> Counter:

@@ -104,6 +104,8 @@ DITRANSITIVES = words(
     "costs call calls called name named consider considered let lets help helps "
     "helped hear heard see saw watch watched"
 )
+# After "her", these may belong to a noun or to the verb: "loved her very much"
+DEGREES = words("very more much most less least well better best even just still ever")
 IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
 NOT_PLURAL = re.compile(r"(ss|us|is|ics)$")
 SINGULAR_IN_S = words("news series species means gas bus lens")

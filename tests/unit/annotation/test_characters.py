@@ -41,6 +41,17 @@ def test_types_tell_who_is_a_character(kind, found):
     assert len(characters(marked("[a:Nantucket] slept.", {"a": kind}))) == found
 
 
+def test_a_speaker_who_is_hardly_named_is_called_i():
+    (who,) = characters(marked("[a:Ahab], " + "[a:I] " * 40))
+    assert (who.name, who.called) == ("I", {"Ahab": 1})
+
+
+def test_somebody_who_comes_back_is_the_same():
+    doc = marked("[a:Ahab] ran; [a:he] fell. [b:Captain Ahab] swore. [b:He] wept.")
+    assert [who.n_mentions for who in characters(doc)] == [4]
+    assert [who.n_mentions for who in characters(doc, join=False)] == [2, 2]
+
+
 def person(number: int, heads: list[int]) -> Character:
     return Character(number, f"P{number}", "", {}, len(heads), 0, "", heads, 0, 0)
 

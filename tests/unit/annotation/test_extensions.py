@@ -159,6 +159,14 @@ def test_a_change_of_span_groups_is_seen_at_once(doc):
     assert doc[0]._.coref_clusters == []
 
 
+def test_new_clusters_are_seen_among_many_groups(doc):
+    for number in range(3, 600):
+        doc.spans[f"coref_clusters_{number}"] = [doc[6:7]]
+    assert len(doc._.coref_clusters) == 599
+    write_clusters(doc, [CAPTAIN])
+    assert list(map(offsets, doc._.coref_clusters)) == [[(2, 4), (4, 5)]]
+
+
 def test_reading_clusters_keeps_no_doc_alive():
     doc = spacy.blank("en")(TEXT)
     write_clusters(doc, [CAPTAIN])

@@ -28,6 +28,8 @@ PRONOUNS = [
     # Cataphora
     ("During [a:his] tenure, [a:Smith] hid.", "During Smith's tenure, Smith hid."),
     ("When [a:she] woke, [a:Mary] sang.", "When Mary woke, Mary sang."),
+    ("[a:She] woke. [a:Mary] sang.", "She woke. Mary sang."),
+    ("[a:She] envied [a:the girl].", "She envied the girl."),
     # Possessives
     ("[a:Mary] sold [a:her] boat.", "Mary sold Mary's boat."),
     ("[a:Mary] ran; Tom saw [a:her].", "Mary ran; Tom saw Mary."),
@@ -37,6 +39,7 @@ PRONOUNS = [
     ("[a:Mary] has no cup. I'll get [a:her] one.", None),
     ("[a:Mary] left. Tom gave [a:her] flowers.", None),
     ("[a:Mary] left. I know [a:her] only son.", None),
+    ("[a:Mary] left. I loved [a:her] very much.", None),
     ("[a:Mary] left. The hat is [a:hers].", "Mary left. The hat is Mary's."),
     ("[a:James] lost [a:his] hat.", "James lost James's hat."),
     ("[a:The sailors] lost [a:their] hats.", "The sailors lost the sailors' hats."),
@@ -150,6 +153,9 @@ PRONOUNS = [
         "[a:Lisa] told [b:Kate] that [b:she] liked [b:her].",
         "Lisa told Kate that Kate liked her.",
     ),
+    ("[a:Tom] rose and thanked [a:him].", "Tom rose and thanked him."),
+    ("[a:Tom] left after giving [a:him] a hat.", "Tom left after giving him a hat."),
+    ("[a:Tom] wept and Ann liked [a:him].", "Tom wept and Ann liked Tom."),
     ("[a:Tom] wept, but Ann liked [a:him].", "Tom wept, but Ann liked Tom."),
     ("Ismael told [a:Ahab] [a:he] saw it.", "Ismael told Ahab he saw it."),
     # Number and gender
@@ -208,6 +214,12 @@ def test_a_weak_link_replaces_nothing():
     assert doc._.resolved_text == "Ahab ran. Ahab fell, and he swore."
     text = "Ahab ran. Ahab fell, and Ahab swore."
     assert doc._.resolve(threshold=0.3).text == text
+
+
+def test_a_chain_is_as_strong_as_its_weakest_link():
+    doc = marked("[a:Ahab] ran. [a:He] fell, and [a:he] swore.")
+    doc.spans["coref_clusters_1"].attrs["links"] = [[0, 1, 0.4], [1, 2, 0.9]]
+    assert doc._.resolved_text == doc.text
 
 
 def test_protected_spans_stay():

@@ -1,0 +1,80 @@
+"""Threads, processes and memory: what runs for long or side by side gives the same."""
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count
+from multiprocessing import get_all_start_methods
+from pathlib import Path
+
+import pytest
+from running import TEXT, TIMES
+
+from refreader_spacy.bulk.annotator import make_annotator
+from refreader_spacy.bulk.formats import JsonLines
+from refreader_spacy.bulk.records import BEGINNING, TextRecord
+from refreader_spacy.bulk.worker import Worker
+from refreader_spacy.cli.annotate import pipeline
+
+N_WORDS = 60_000 if TIMES == 1 else 1_000_000
+SETUP = partial(make_annotator, partial(pipeline, None), JsonLines())
+
+
+def records(texts: list[str]) -> list[TextRecord]:
+    return [TextRecord("", n, text, 0, BEGINNING) for n, text in enumerate(texts)]
+
+
+def resident_bytes() -> int:
+    gc.collect()
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("VmRSS")]
+    return 1024 * int(line.split()[1])
+
+
+def test_new_words_are_forgotten_again():
+    annotate = SETUP()
+    strings = pipeline(None).vocab.strings
+    numbers = count()
+    sizes, n_strings = [], []
+    for _ in range(N_WORDS // 10_000):
+        words = [f"Ann{next(numbers)}x" for _ in range(10_000)]
+        texts = [" ".join(words[i::20]) for i in range(20)]
+        assert annotate(records(texts)).n_words == 10_000
+        sizes.append(resident_bytes())
+        n_strings.append(len(strings))
+    assert n_strings[-1] == n_strings[0]
+    assert sizes[-1] - sizes[1] < 0.05 * sizes[1] + 10e6
+
+
+def test_many_documents_leave_nothing_behind():
+    annotate = SETUP()
+    batch = records([TEXT] * 100)
+    sizes = []
+    for _ in range(20 * TIMES):
+        annotate(batch)
+        sizes.append(resident_bytes())
+    assert sizes[-1] - sizes[5] < 0.05 * sizes[5]
+
+
+def test_threads_may_share_a_pipeline():
+    nlp = pipeline(None)
+    text = "Ann{n} told Bo{n} that she lost his key. He laughed. " * 5
+    texts = [text.format(n=n) for n in range(40)]
+
+    def clusters(text: str) -> list:
+        return [[str(m) for m in cluster] for cluster in nlp(text)._.coref_clusters]
+
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(clusters, texts))
+    assert found == [clusters(text) for text in texts]
+
+
+@pytest.mark.parametrize("method", get_all_start_methods())
+def test_processes_give_the_same_however_they_are_started(method):
+    batch = records([TEXT * n for n in range(5)])
+    expected = SETUP()(batch)
+    worker = Worker(SETUP, method)
+    try:
+        assert worker.call(batch) == expected
+    finally:
+        worker.stop()
