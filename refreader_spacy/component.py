@@ -22,6 +22,7 @@ from refreader_spacy.annotation.extensions import (
 )
 from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
+from refreader_spacy.lang.languages import warn_of_language
 from refreader_spacy.protocol import Part, Reader, ReaderModel, read_docs, reader_of
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def make_refreader(
         weights are of a language model. It takes another reading.
     scorer (Callable | None): Used by nlp.evaluate.
     """
+    if "card" in model.attrs:  # the package's weights read English only
+        warn_of_language(nlp.lang, name)
     return RefReader(
         nlp.vocab,
         model,

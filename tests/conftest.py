@@ -90,7 +90,7 @@ def reader_nlp(nlp: Language, examples: list[Example]) -> Language:
     }
     pipe = nlp.add_pipe("refreader", config={"model": model, "scheme": "all"})
     nlp.initialize(lambda: examples)
-    pipe.model.shims[0]._model.new.bias.data -= 0.3  # so that some mentions link
+    pipe.model.shims[0]._model.new.bias.data -= 1.0  # so that some mentions link
     pipe.model.shims[0].changed()
     return nlp
 

@@ -25,7 +25,7 @@ from refreader_spacy.pictures.entities import entity_name
 SAMPLE = (
     "In 1934 Ruth Calder opened a school for the children of the harbour. She taught "
     "there until her death. Her brother Martin Calder paid for the building, although "
-    "he never saw it."
+    "he never saw it. The school still stands, and its pupils remember them."
 )
 PICTURES: dict[str, Style] = {
     "sample.html": "clusters",

@@ -20,6 +20,15 @@ HEADER = (
     "| | M | F | F/M | F1 | paper: M | F | F/M | F1 |\n"
     "|---|---|---|---|---|---|---|---|---|"
 )
+GENERAL_START, GENERAL_END = "<!-- general:start -->", "<!-- general:end -->"
+GENERAL_HEADER = (
+    "| | singletons | CoNLL F1 | head match | mention F1 | head F1 | LEA | types |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+GENERAL_SCORES = (
+    *("coref_f", "coref_head_f", "coref_mention_f", "coref_head_mention_f"),
+    *("coref_lea_f", "coref_type_acc"),
+)
 SCORES = ("gap_masc_f", "gap_fem_f", "gap_f")
 # The paper's table 1, by our rows' names: M, F, F/M and F1. The text after it gives the
 # F1 of four cells and of pairs.
@@ -62,10 +71,32 @@ def table(
     old = readme.read_text("utf8")
     if START not in old or END not in old:
         raise ValueError(Errors.R011.format(path=readme, start=START, end=END))
+    new = between(START, END, text, old)
+    general = [result for result in results if "coref_f" in result.get("scores", {})]
+    if general:
+        clusters = cluster_table(general)
+        typer.echo(clusters)
+        new = between(GENERAL_START, GENERAL_END, clusters, new)
     with atomic_write(readme) as draft:
-        block = f"{START}\n{text}\n{END}"
-        new = re.sub(f"{START}.*?{END}", lambda _: block, old, flags=re.DOTALL)
         draft.write_text(new, "utf8")
+
+
+def between(start: str, end: str, text: str, old: str) -> str:
+    """A text with what stands between two markers replaced."""
+    block = f"{start}\n{text}\n{end}"
+    return re.sub(f"{start}.*?{end}", lambda _: block, old, flags=re.DOTALL)
+
+
+def cluster_table(results: Sequence[dict[str, Any]]) -> str:
+    """Markdown: a line for each set of texts that clusters were scored on."""
+    lines = [GENERAL_HEADER]
+    for result in results:
+        scores = result["scores"]
+        found = [scores.get(key) for key in GENERAL_SCORES]
+        cells = ["" if value is None else f"{100 * value:.1f}" for value in found]
+        counted = "yes" if result["singletons"] else "no"
+        lines.append("| " + " | ".join((result["row"], counted, *cells)) + " |")
+    return "\n".join(lines)
 
 
 def gap_table(results: Sequence[dict[str, Any]]) -> str:

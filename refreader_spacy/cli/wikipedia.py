@@ -92,7 +92,7 @@ def titles(paths: Iterable[Path]) -> list[str]:
 
 
 def write_articles(path: Path, articles: Iterable[Page], *, compressed: bool) -> None:
-    """Write what `corpora.biographies.read_articles` reads."""
+    """Write what language-model pretraining reads."""
     opened = lzma.open if compressed else open
     with opened(path, "wt", encoding="utf8") as file:
         for page in articles:

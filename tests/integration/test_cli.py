@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
 from refreader_spacy.component import RefReader
-from refreader_spacy.protocol import Reading
+from refreader_spacy.protocol import Mentions, Part, Reading
 
 TEXT = "Ann lost her key."
 RECORD = {
@@ -37,17 +38,30 @@ RECORD = {
 class HerReader(RefReader):
     """Finds that "her" is the first token, at a probability of 0.75."""
 
+    reader = SimpleNamespace(labels=("",), schemes=(), n_cells=1, lookahead=False)
+
     def predict(self, docs):
-        readings = []
-        for doc in docs:
-            update, overwrite = np.zeros((2, len(doc), 1), dtype=np.float32)
-            if len(doc):
-                overwrite[0] = 1
-            for token in doc:
-                if token.lower_ == "her":
-                    update[token.i] = 0.75
-            readings.append(Reading(update, overwrite, np.zeros_like(update)))
-        return readings
+        return [self.part(doc) for doc in docs]
+
+    def part(self, doc):
+        update, overwrite = np.zeros((2, len(doc), 1), dtype=np.float32)
+        heads = [0] if len(doc) else []
+        heads += [t.i for t in doc[1:] if t.lower_ == "her"]
+        overwrite[heads[:1]], update[heads[1:]] = 1, 0.75
+        n = len(heads)
+        mentions = Mentions(
+            first=0,
+            head=np.array(heads, np.int64),
+            start=np.array(heads, np.int64),
+            entity=np.zeros(n, np.int64),
+            is_new=np.arange(n) == 0,
+            probability=np.full(n, 0.75, np.float32),
+            label=np.zeros(n, np.int64),
+            schemes=np.zeros((n, 0), np.float32),
+        )
+        ends = np.array(heads, np.int64) + 1
+        gates = Reading(update, overwrite, np.zeros_like(update))
+        return Part(mentions, np.arange(n), ends, np.zeros(1, np.int64), gates)
 
 
 @Language.factory("her_reader")

@@ -7,6 +7,8 @@ from spacy.cli.find_threshold import find_threshold
 from spacy.language import Language
 from spacy.tokens import DocBin
 
+from refreader_spacy.protocol import read_docs
+
 TEXT = "Bo told Ann Lee that he was late."
 SETTINGS = {
     "threshold": 0.9,
@@ -25,7 +27,9 @@ def saved(reader_nlp: Language, tmp_path):
 
 
 def update_gates(nlp: Language) -> np.ndarray:
-    return nlp.get_pipe("refreader").predict([nlp.make_doc(TEXT)])[0].update
+    model = nlp.get_pipe("refreader").model
+    (part,) = read_docs(model, [nlp.make_doc(TEXT)], gates=True)
+    return part.gates.update
 
 
 def settings_of(nlp: Language) -> dict:
