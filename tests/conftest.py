@@ -90,7 +90,10 @@ def reader_nlp(nlp: Language, examples: list[Example]) -> Language:
     }
     pipe = nlp.add_pipe("refreader", config={"model": model, "scheme": "all"})
     nlp.initialize(lambda: examples)
-    pipe.model.shims[0]._model.new.bias.data -= 1.0  # so that some mentions link
+    shim = pipe.model.shims[0]
+    shim._model.schemes.bias.data += 1.0  # so that it finds mentions, and links them
+    shim._model.new.bias.data -= 1.0
+    shim.changed()
     pipe.model.shims[0].changed()
     return nlp
 

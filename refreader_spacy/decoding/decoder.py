@@ -135,7 +135,8 @@ def decode(
             seen.add(span)
             found.setdefault(decided.cluster, []).append(decided)
     clusters = []
-    for number, members in found.items():
+    for number, everything in found.items():
+        members = without_beginnings(everything, end_of)
         if not singletons and len(members) == 1:
             continue
         label = cluster_label(members, labels)
@@ -149,6 +150,20 @@ def decode(
         ]
         clusters.append(Cluster(list(mentions.values()), links))
     return clusters
+
+
+def without_beginnings(
+    members: Sequence[Decided], end_of: dict[int, int]
+) -> list[Decided]:
+    """Mentions of one entity without those that another goes on with.
+
+    After "Ruth", nobody can know that "Calder" comes: both are heads, and "Ruth Calder"
+    is the mention.
+    """
+    longest: dict[int, int] = {}
+    for d in members:
+        longest[d.start] = max(longest.get(d.start, 0), end_of[d.number])
+    return [d for d in members if end_of[d.number] == longest[d.start]]
 
 
 def cluster_label(members: Sequence[Decided], labels: Sequence[str]) -> str:

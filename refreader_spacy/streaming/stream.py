@@ -31,6 +31,7 @@ from refreader_spacy.streaming.token_buffer import Part as TextPart
 from refreader_spacy.streaming.token_buffer import TokenBuffer
 
 LATEST = 1000  # mentions that it keeps of one entity
+LATELY = 64  # of them that another may go on with
 N_TOKENS = 256  # tokens that a mention may still begin or end at, white space included
 
 Piece = str | Doc | Span | Sequence[str]
@@ -217,12 +218,24 @@ class Stream:
         yield from self._let_go(part)
 
     def _drop_if_doubled(self, number: int, mention: Mention) -> None:
-        """Two heads may have come out with one span, which is one mention."""
+        """Two heads may have come out with one span, which is one mention; or with one
+        that another mention of the entity goes on with: see `without_beginnings`."""
         span = mention.start, mention.end
         if span in self._spans:
-            self._entities[mention.entity].remove(number)
-            del self._mentions[number]
+            self._drop(number)
+            return
         self._spans.add(span)
+        for other in list(self._entities[mention.entity])[-LATELY:]:
+            before = self._mentions[other]
+            if before.start == mention.start and other not in self._open:
+                if before.end < mention.end:
+                    self._drop(other)
+                elif before.end > mention.end:
+                    self._drop(number)
+
+    def _drop(self, number: int) -> None:
+        mention = self._mentions.pop(number)
+        self._entities[mention.entity].remove(number)
 
     def _mention(self, decided: Decided, end: int) -> Mention:
         text, start, meta = self._text_of(decided.start, end)

@@ -103,6 +103,17 @@ def test_the_same_span_twice_is_one_mention():
     assert spans(decode(part_of(rows), 0.3)) == [[(0, 2)]]
 
 
+def test_a_name_that_goes_on_is_one_mention():
+    rows = [
+        (0, 0, 1, 0, True, 0.9, 0, 0.9),  # Ruth
+        (1, 0, 2, 0, False, 0.9, 0, 0.9),  # Ruth Calder
+        (3, 3, 4, 0, False, 0.9, 0, 0.9),  # she
+    ]
+    (cluster,) = decode(part_of(rows), 0.3)
+    assert spans([cluster]) == [[(0, 2), (3, 4)]]
+    assert [(x.antecedent.head, x.anaphor.head) for x in cluster.links] == [(1, 3)]
+
+
 def test_parts_decode_as_the_whole():
     whole = list(Decoder(0.3).decide(part_of(NESTED)))
     decoder, pieces = Decoder(0.3), []

