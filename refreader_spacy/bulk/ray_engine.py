@@ -90,8 +90,6 @@ def run_on_ray(
             batch_size=1,
             num_cpus=1,
             concurrency=n_actors,
-            max_restarts=-1,
-            max_task_retries=-1,
         )
         for row in shards.iter_rows():
             shard: Shard = pickle.loads(row["shard"])
@@ -124,7 +122,7 @@ def connected(address: str | None, n_cores: int | None) -> Iterator[None]:
     """With a cluster; one that is started here has a core for each actor, at least."""
     own = {} if address else {"num_cpus": max(n_cores or 1, os.cpu_count() or 1)}
     ray.init(
-        address=address,
+        address=address or "local",  # None may mean one that was killed
         log_to_driver=False,
         logging_level=logging.ERROR,
         include_dashboard=False if own else None,

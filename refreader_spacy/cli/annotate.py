@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from functools import lru_cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
@@ -143,7 +144,8 @@ def annotate(
     single = output.suffix == FORMATS[kind].suffix
     folder = output.with_name(f"{output.name}.parts") if single else output
     begin(output, folder, resume)
-    manifest = Manifest(folder, job.settings(model=model))
+    settings = job.settings(model=model, version=version("refreader-spacy"))
+    manifest = Manifest(folder, settings)
     shards = ShardFolder(folder, job.format)
     find_reader(pipeline(model))  # once here: what is wrong with it is said at once
     run = partial(run_locally, n_process=n_process)
