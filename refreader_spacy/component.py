@@ -83,7 +83,7 @@ def make_refreader(
     scorer (Callable | None): Used by nlp.evaluate.
     """
     if "card" in model.attrs:  # the package's weights read English only
-        warn_of_language(nlp.lang, name)
+        warn_of_language(nlp.lang or "xx", name)
     return RefReader(
         nlp.vocab,
         model,
