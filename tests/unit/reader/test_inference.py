@@ -5,7 +5,7 @@ import pytest
 import spacy
 import torch
 
-from refreader_spacy.reader.inference import ReaderWeights, read_parts
+from refreader_spacy.reader.inference import LEANING, ReaderWeights, read_parts
 from refreader_spacy.reader.loss import windows_of
 from refreader_spacy.reader.mentions import Field, describe_mentions
 from refreader_spacy.reader.network import EntityNetwork
@@ -45,7 +45,8 @@ def test_numpy_reads_as_torch_learns(network):
     both = network.both(encoded)
     schemes, types = network.detect(both)
     head = torch.from_numpy(part.head)
-    np.testing.assert_allclose(part.schemes, schemes[head].sigmoid(), atol=1e-5)
+    logits = schemes[head] + torch.from_numpy(LEANING)
+    np.testing.assert_allclose(part.schemes, logits.sigmoid(), atol=1e-5)
     assert part.types.tolist() == types[head].argmax(dim=1).tolist()
     left = network.left_edges(both, head, head).argmax(dim=1)
     assert part.start.tolist() == (head - left).tolist()
