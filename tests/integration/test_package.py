@@ -16,10 +16,11 @@ ANNOTATE = """
 import json, sys
 import en_refreader_test
 pipeline = en_refreader_test.load()
-gates = pipeline.get_pipe("refreader").predict([pipeline.make_doc(sys.argv[1])])
 doc = pipeline(sys.argv[1])
+(part,) = pipeline.get_pipe("refreader").predict([doc])
 clusters = [[span.text for span in cluster] for cluster in doc._.coref_clusters]
-print(json.dumps([clusters, doc._.resolved_text, gates[0].update.tolist()]))
+probability = part.mentions.probability.tolist()
+print(json.dumps([clusters, doc._.resolved_text, probability]))
 """
 
 
@@ -37,7 +38,7 @@ def make_venv(folder: Path) -> str:
 # spaCy leaves the files open that it writes.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_wheel_installs_and_annotates(reader_nlp, tmp_path):
-    reader_nlp.get_pipe("refreader").threshold = 0.02
+    reader_nlp.get_pipe("refreader").threshold = 0.0
     reader_nlp.to_disk(tmp_path / "pipeline")
     (tmp_path / "packages").mkdir()
     package(
@@ -60,9 +61,9 @@ def test_the_wheel_installs_and_annotates(reader_nlp, tmp_path):
         run, capture_output=True, text=True, check=True, cwd=tmp_path
     )
     doc = reader_nlp(TEXT)
-    (reading,) = reader_nlp.get_pipe("refreader").predict([doc])
-    clusters, text, update = json.loads(found.stdout)
+    (part,) = reader_nlp.get_pipe("refreader").predict([doc])
+    clusters, text, probability = json.loads(found.stdout)
     assert clusters
     assert clusters == [[span.text for span in each] for each in doc._.coref_clusters]
     assert text == doc._.resolved_text
-    np.testing.assert_allclose(update, reading.update, rtol=1e-5)
+    np.testing.assert_allclose(probability, part.mentions.probability, rtol=1e-5)

@@ -121,8 +121,8 @@ def test_with_a_part_of_the_assets_nothing_is_written(clone: Path) -> None:
 
 def test_assets_come_from_a_folder_once(clone: Path, data: Path) -> None:
     first, second = run("assets", "--from", data), run("assets", "--from", data)
-    assert first.stdout.count("copied") == 9
-    assert second.stdout.count("already in place") == 9
+    assert first.stdout.count("copied") == 11
+    assert second.stdout.count("already in place") == 11
     for asset in project()["assets"]:
         if asset["dest"].startswith("assets/gap/"):
             assert get_checksum(clone / asset["dest"]) == asset["checksum"]
