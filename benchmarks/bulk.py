@@ -150,7 +150,7 @@ def page() -> dict[str, float]:
 async def visits(address: str, worst: str | None) -> list[float]:
     """How long each of many texts took, with so many clients at a time."""
     text = " ".join(SENTENCES * 3).format(a="Ann Lee", b="Bo Hart", c="Paris")
-    limits = httpx.Limits(max_connections=None)
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     taken: list[float] = []
 
     async with httpx.AsyncClient(timeout=600, limits=limits) as client:

@@ -16,7 +16,7 @@ WORD, SPEAKER, COREF = 3, 9, -1  # columns
 N_COLUMNS = 12  # where there are all, and not only the few that this reader needs
 NONE = frozenset(("", "-", "_", "*"))
 PART = re.compile(r"(\()?([^()\s]+)(\))?")
-BEGIN = re.compile(r"#begin document \(?(.*?)\)?;?(?: part (\d+))?\s*")
+BEGIN = re.compile(r"#begin document \(?(.*?)\)?;?(?: part (\d{1,9}))?\s*")
 
 
 def read_conll2012(path: Path, scheme: str = "conll2012") -> Iterator[GoldDocument]:

@@ -17,7 +17,8 @@ ID, FORM, TAG, HEAD, MISC, N_COLUMNS = 0, 1, 3, 6, 9, 10
 FIELDS = ["eid", "etype", "head", "other"]  # of a mention, where a file doesn't say
 TYPE_FIELDS = ("etype", "entity")
 COMMENT = re.compile(r"#\s*([^=]*?)\s*(?:=\s*(.*?)\s*)?")
-WORD_ID, RANGE_ID, EMPTY_ID = r"(\d+)", r"(\d+)-(\d+)", r"(\d+)\.(\d+)"
+NUMBER = r"(\d{1,9})"
+WORD_ID, RANGE_ID, EMPTY_ID = NUMBER, f"{NUMBER}-{NUMBER}", rf"{NUMBER}\.{NUMBER}"
 BRACKET = re.compile(r"\((?P<opened>[^()]+)(?P<alone>\))?|(?P<closed>[^()]+)\)")
 DISCONTINUOUS = re.compile(r".*\[(\d+)/\d+\]")
 

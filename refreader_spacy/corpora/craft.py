@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from spacy.language import Language
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
-from refreader_spacy.corpora.lines import MALFORMED, numbered_lines
+from refreader_spacy.corpora.lines import MALFORMED, json_row, numbered_lines
 from refreader_spacy.errors import Errors
 from refreader_spacy.tokenization import tokenize
 
@@ -27,7 +26,7 @@ def read_craft(
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json_row(line)
             id = str(row.get("id", f"{path.stem}_{number}"))
             document = _document(nlp, GoldDocument(id, scheme), row)
         except MALFORMED as error:

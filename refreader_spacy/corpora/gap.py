@@ -119,7 +119,8 @@ class _Line:
         """A mention, which must be in the text where its offset says."""
         text, mention = self.cells["Text"], self.cells[column]
         offset = self.cells[f"{column}-offset"]
-        start = int(offset) if offset.isdecimal() else len(text)
+        is_number = offset.isdecimal() and len(offset) < 10
+        start = int(offset) if is_number else len(text)
         found = text[start : start + len(mention)]
         if found != mention or not mention.strip():
             details = {"column": column, "expected": mention, "offset": offset}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
-from refreader_spacy.corpora.lines import MALFORMED, numbered_lines
+from refreader_spacy.corpora.lines import MALFORMED, json_row, numbered_lines
 from refreader_spacy.errors import Errors
 from refreader_spacy.lang.en.spacing import guessed_spaces
 
@@ -26,7 +26,7 @@ def read_jsonlines(path: Path, scheme: str = "jsonlines") -> Iterator[GoldDocume
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json_row(line)
             id = str(row.get("doc_key", f"{path.stem}_{number}"))
             document = _document(GoldDocument(id, scheme), row)
         except MALFORMED as error:
@@ -52,6 +52,8 @@ def _document(document: GoldDocument, row: dict[str, Any]) -> GoldDocument:
     document.spaces = guessed_spaces(document.words)
     for number, cluster in enumerate(row["clusters"], start=1):
         for first, last in cluster:
+            if not (isinstance(first, int) and isinstance(last, int)):
+                raise TypeError("a mention should be two whole numbers")
             if not 0 <= first <= last < len(document.words):
                 raise ValueError(f"there are no tokens from {first} to {last}")
             document.add_mention(str(number), GoldMention(first, last + 1))

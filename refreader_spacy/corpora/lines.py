@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,13 @@ MALFORMED = (
     RecursionError,
 )
 BROKEN = (UnicodeDecodeError, lzma.LZMAError, EOFError, OSError, ZlibError)
+
+
+def json_row(line: str) -> Any:
+    """The JSON of a line; half a character, which JSON can spell, is an error."""
+    row = json.loads(line)
+    json.dumps(row, ensure_ascii=False).encode("utf8")
+    return row
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:

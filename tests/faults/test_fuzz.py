@@ -32,7 +32,7 @@ from refreader_spacy.page.service import ReadingService
 
 N = 300 if TIMES == 1 else 5000 * TIMES
 SECONDS = 20  # for one file
-OURS = re.compile(r"\[R\d+\] |$")
+OURS = re.compile(r"^(\[R\d+\] |$)")
 
 CONLL = """#begin document (a); part 000
 a 0 0 Ann - (1)
@@ -120,6 +120,28 @@ def test_any_corpus_is_read_or_there_is_a_message(name, tmp_path, gap_file):
         started = time.monotonic()
         assert OURS.match(message(lambda: read(path))), number
         assert time.monotonic() - started < SECONDS
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("jsonlines", '"nw/a_0"', "[" * 10_000),
+        ("jsonlines", "Ann", "\\ud800"),
+        ("jsonlines", "[0, 1]", "[0, 1.0]"),
+        ("craft", "[0, 15]", f"[0, {'9' * 30}]"),
+        ("craft", "[0, 15]", "[0, 1e999]"),
+        ("craft", '"1"', "[" * 10_000),
+        ("conll2012", "a 0 1 told", "a 0 1  \t -"),
+        ("corefud", "3\tfriend", "9" * 5000 + "\tfriend"),
+        ("corefud", "1-2\t", f"1-{'9' * 5000}\t"),
+    ],
+)
+def test_what_was_found_once_has_a_message(name, old, new, tmp_path):
+    sample, read = READERS[name]
+    path = tmp_path / "file"
+    path.write_text(sample.replace(old, new, 1))
+    with pytest.raises(ValueError, match=OURS):
+        read(path)
 
 
 def test_any_line_is_a_record_or_rejected(tmp_path):
