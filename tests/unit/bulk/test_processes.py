@@ -103,6 +103,8 @@ def test_a_setup_that_fails_is_an_error_at_the_first_call():
 
 
 PARENT = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
 import os, sys, time
 from refreader_spacy.bulk.worker import Worker
 def pid(seconds):
