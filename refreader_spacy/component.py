@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import srsly
 from spacy.language import Language
@@ -113,6 +113,9 @@ class Setting:
             isinstance(value, int | float) and 0 <= value <= 1
         ):
             raise ValueError(Errors.R007.format(name=pipe.name, found=value))
+        if self.name == "scheme" and value not in get_args(Scheme):
+            known = ", ".join(get_args(Scheme))
+            raise ValueError(Errors.R017.format(known=known, found=value))
         pipe.cfg[self.name] = value
 
 

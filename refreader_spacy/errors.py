@@ -74,6 +74,7 @@ class Errors(metaclass=ErrorsWithCodes):
         "There is no loss weight '{found}', only {known}. Correct "
         "components.refreader.model.loss_weights."
     )
+    R017 = "A scheme is one of {known}, but found '{found}'. Choose one of them."
 
     # GAP: files, corpus, scores
     R100 = (

@@ -132,3 +132,9 @@ def test_training_without_gold_is_refused(pipe, examples):
     bare = [Example(eg.predicted, eg.predicted.copy()) for eg in examples]
     with pytest.raises(ValueError, match=r"R006.*first 2 .*'coref_clusters_1'"):
         pipe.initialize(lambda: bare)
+
+
+def test_an_unknown_scheme_is_refused(pipe):
+    with pytest.raises(ValueError, match=r"R017.*ontonotes.*'typo'"):
+        pipe.scheme = "typo"
+    assert pipe.scheme == "all"
