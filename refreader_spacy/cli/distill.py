@@ -16,7 +16,7 @@ from spacy.tokens import Doc, DocBin
 from refreader_spacy.cli.pipeline import find_reader, progress
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
-from refreader_spacy.corpora.plain_text import pieces
+from refreader_spacy.corpora.plain_text import LONGEST, pieces
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import atomic_write
 from refreader_spacy.training.distillation import labelled_docs
@@ -35,6 +35,11 @@ def distill(
     ],
     words: Annotated[int, typer.Option(help="Words of each source, about.")] = 300_000,
     seed: Annotated[int, typer.Option(help="Which pieces are chosen.")] = 1,
+    piece: Annotated[int, typer.Option(help="Words of a piece, about.")] = LONGEST,
+    people: Annotated[
+        bool,
+        typer.Option("--people", help="Only pieces with he or she and two full names."),
+    ] = False,
 ) -> None:
     """Label text with a trained reader's mentions and links, for others to learn from.
 
@@ -51,13 +56,21 @@ def distill(
         "sources": [source.name for source in sources],
         "words": words,
         "seed": seed,
+        "piece": piece,
+        "people": people,
     }
     manifest = output / "manifest.json"
     if manifest.exists() and srsly.read_json(manifest) != made_by:
         raise ValueError(Errors.R452.format(folder=output))
     output.mkdir(parents=True, exist_ok=True)
     srsly.write_json(manifest, made_by)
-    docs = [doc for source in sources for doc in _docs_of(source, nlp, words, seed)]
+    docs: list[Doc] = []
+    for source in sources:
+        if source.suffix == ".tsv":
+            docs += [e.reference for e in gap_examples(read_gap(source), nlp)]
+        else:
+            texts = pieces(source, words, seed, piece, people)
+            docs += [nlp.make_doc(text) for text in texts]
     random.Random(seed).shuffle(docs)
     starts = range(0, len(docs), PART)
     for start in progress(starts, "Labelling", len(starts)):
@@ -77,12 +90,6 @@ def _through(nlp: Language, last: str, docs: list[Doc]) -> list[Doc]:
     for _, pipe in before:
         docs = list(pipe.pipe(docs, batch_size=16))
     return docs
-
-
-def _docs_of(source: Path, nlp: Language, words: int, seed: int) -> list[Doc]:
-    if source.suffix == ".tsv":
-        return [example.reference for example in gap_examples(read_gap(source), nlp)]
-    return [nlp.make_doc(text) for text in pieces(source, words, seed)]
 
 
 def _fingerprint(nlp: Language) -> str:

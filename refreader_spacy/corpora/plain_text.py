@@ -21,17 +21,28 @@ LONGEST = 900  # words of a piece
 SHORTEST = 60
 _TITLE = re.compile(r"^= .* =$")
 _SENTENCE_END = re.compile(r"(?<=[.!?”\"])\s+")
+_FULL_NAME = re.compile(r"\b[A-Z][a-z]+ (?:[A-Z]\. )?[A-Z][a-z]+\b")
+_PERSON_PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.IGNORECASE)
 
 
-def pieces(path: Path, n_words: int, seed: int) -> list[str]:
-    """Pieces of a source's texts, in a random order, until there are enough words."""
+def pieces(
+    path: Path, n_words: int, seed: int, longest: int = LONGEST, people: bool = False
+) -> list[str]:
+    """Pieces of a source's texts, in a random order, until there are enough words.
+
+    longest (int): Words of a piece, about.
+    people (bool): Only pieces of the kind that GAP has; see `has_people`.
+    """
     rng = random.Random(seed)
     texts = list(texts_of(path))
     if not texts:
         raise ValueError(Errors.R450.format(path=path))
     rng.shuffle(texts)
     # Of long texts, such as novels, a piece each in turn
-    rest = [list(sentence_groups(text)) for text in texts]
+    rest = [
+        [p for p in sentence_groups(text, longest) if not people or has_people(p)]
+        for text in texts
+    ]
     chosen: list[str] = []
     total = 0
     while any(rest) and total < n_words:
@@ -82,14 +93,20 @@ def joined(words: Sequence[str]) -> str:
     return "".join(word + " " * space for word, space in pairs).rstrip()
 
 
-def sentence_groups(text: str) -> Iterator[str]:
+def has_people(text: str) -> bool:
+    """Whether a text has *he* or *she* and at least two full names to choose from."""
+    names = set(_FULL_NAME.findall(text))
+    return len(names) > 1 and _PERSON_PRONOUN.search(text) is not None
+
+
+def sentence_groups(text: str, longest: int = LONGEST) -> Iterator[str]:
     """Whole sentences, as many as make a piece; what is too short is left out."""
     group: list[str] = []
     n_words = 0
     for sentence in _SENTENCE_END.split(text):
         group.append(sentence)
         n_words += len(sentence.split())
-        if n_words >= LONGEST:
+        if n_words >= longest:
             yield " ".join(group)
             group, n_words = [], 0
     if n_words >= SHORTEST:
