@@ -54,6 +54,10 @@ def seeds(
     test: Annotated[Path, typer.Option(help="Test data, as .spacy.")] = Path(
         "corpus/test.spacy"
     ),
+    dev: Annotated[
+        Path | None,
+        typer.Option(help="To find the threshold on; by default the config's."),
+    ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", help="-1 for the CPU.")] = -1,
     at_once: Annotated[
         int,
@@ -83,9 +87,9 @@ def seeds(
             typer.echo(f"{scores} is there already")
             continue
         folder = Path("training") / name / str(seed)
-        dev = Path(paths["dev"])
+        asked = dev or Path(paths["dev"])
         runs.append(
-            Run(seed, config, overrides, folder, row, dev, test, scores, gpu_id)
+            Run(seed, config, overrides, folder, row, asked, test, scores, gpu_id)
         )
     if at_once > 1:
         side_by_side(runs, at_once)
