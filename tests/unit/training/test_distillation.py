@@ -59,7 +59,7 @@ def test_a_teacher_leaves_clusters_and_how_sure_it_was(reader_nlp):
     soft = soft_labels_of(doc)
     assert soft is not None
     assert len(soft.detection) == len(soft.links) == len(found)
-    assert ((0 <= soft.detection) & (soft.detection <= 1)).all()
+    assert ((soft.detection >= 0) & (soft.detection <= 1)).all()
     for row in soft.links:
         assert sum(p for _, p in row) <= 1.01
 
