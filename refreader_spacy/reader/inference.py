@@ -22,6 +22,7 @@ from refreader_spacy.reader.memory import (
     Floats,
     MemoryState,
     MemoryWeights,
+    remember,
 )
 from refreader_spacy.reader.mentions import LONGEST, Field, describe_mentions
 from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, FURTHEST, SCHEMES
@@ -76,6 +77,7 @@ class ReaderWeights:
         self.kind = p["kind.weight"]
         self.mention = Linear(p, "mention")
         self.mention_size = len(p["mention.bias"])
+        self.after = p["after.weight"].T.copy()  # (H, V)
         self.asked = Linear(p, "query", "query_product", "new_hidden")
         self.score_size = len(p["query.bias"])
         self.product_size = len(p["query_product.bias"])
@@ -96,6 +98,8 @@ class ReaderWeights:
             open_number=np.zeros(0, np.int64),
             open_head=np.zeros(0, np.int64),
             open_query=np.zeros((0, self.edge_size), np.float32),
+            pending_cell=np.zeros(0, np.int64),
+            pending_known=np.zeros((0, self.mention_size), np.float32),
         )
 
 
@@ -105,6 +109,9 @@ class ReaderState:
 
     rows, inputs, left_keys: Of the last tokens, which a mention may begin with.
     open_number, open_head, open_query: Of mentions whose right edge is not known yet.
+    pending_cell, pending_known: Of a mention whose head is the last token, if it is:
+        the cell that it is in, and what is known of it. It is remembered for good when
+        the next token has come.
     """
 
     hidden: Floats
@@ -116,6 +123,8 @@ class ReaderState:
     open_number: Longs
     open_head: Longs
     open_query: Floats
+    pending_cell: Longs
+    pending_known: Floats
     n_read: int = 0
 
 
@@ -189,7 +198,7 @@ def read_parts(
     first = n_read[text_of] - (offsets[text_of] + shift)
     table = describe_mentions(context_rows, context, starts, first)
     types = softmax(outputs[heads, len(SCHEMES) :])
-    vectors_of = mention_vectors(
+    known = known_of_mentions(
         weights,
         history[heads],
         context_inputs,
@@ -198,7 +207,11 @@ def read_parts(
         table.fields[:, Field.KIND],
         types,
     )
-    asks = weights.asked(vectors_of)
+    is_last = heads + 1 == np.cumsum(lengths)[text_of]  # of its text's new tokens
+    after = history[np.minimum(heads + 1, len(history) - 1)] @ weights.after  # (K, V)
+    after[is_last] = 0
+    remembered = np.tanh(known + after)
+    asks = weights.asked(np.tanh(known))
     queries = asks[:, : weights.score_size]
     products = asks[:, weights.score_size : -weights.score_size]
     new = weights.new(np.maximum(asks[:, -weights.score_size :], 0))[:, 0]
@@ -217,11 +230,13 @@ def read_parts(
     for b, state in enumerate(states):
         some = slice(bounds[b], bounds[b + 1])
         number = state.memory.n_mentions
+        if lengths[b]:
+            finish_pending(weights, state, history[offsets[b]])
         choices = read_mentions(
             weights.memory,
             state.memory,
             table.part(some),
-            np.ascontiguousarray(vectors_of[some]),
+            np.ascontiguousarray(remembered[some]),
             np.ascontiguousarray(queries[some]),
             np.ascontiguousarray(products[some]),
             np.ascontiguousarray(new[some]),
@@ -241,6 +256,9 @@ def read_parts(
                 *closed[b],
             )
         )
+        if is_last[some].any():
+            state.pending_cell = choices.cell[-1:].astype(np.int64)
+            state.pending_known = known[some][-1:].copy()
         state.hidden = hidden[b]
         state.rows = np.concatenate([state.rows, all_rows[tokens]])[-LONGEST:].copy()
         state.inputs = np.concatenate([state.inputs, inputs[tokens]])[-LONGEST:].copy()
@@ -298,7 +316,7 @@ def left_edges(
     return starts
 
 
-def mention_vectors(
+def known_of_mentions(
     weights: ReaderWeights,
     hidden: Floats,
     inputs: Floats,
@@ -307,7 +325,7 @@ def mention_vectors(
     kinds: Ints,
     types: Floats,
 ) -> Floats:
-    """What each mention is, as a vector (K, V)."""
+    """What is known of each mention at its head (K, V)."""
     if not len(heads):
         return np.zeros((0, weights.mention_size), np.float32)
     bounds = np.stack([starts, heads + 1], axis=1).ravel()
@@ -316,8 +334,21 @@ def mention_vectors(
     means = np.divide(sums, (heads - starts + 1)[:, None], dtype=np.float32)
     kind: Floats = weights.kind[kinds]
     parts: list[Floats] = [hidden, inputs[heads], inputs[starts], means, kind, types]
-    out: Floats = np.tanh(weights.mention(np.concatenate(parts, axis=1)))
-    return out
+    return weights.mention(np.concatenate(parts, axis=1))
+
+
+def finish_pending(weights: ReaderWeights, state: ReaderState, hidden: Floats) -> None:
+    """Remember the mention before a text's next token, now that the token is there.
+
+    hidden (Floats): The recurrent unit's state after that token (H,).
+    """
+    cells = state.pending_cell.tolist()
+    for cell, known in zip(cells, state.pending_known, strict=True):
+        state.memory.total[cell] -= np.tanh(known)
+        vector = np.tanh(known + hidden @ weights.after)
+        remember(weights.memory, state.memory, cell, vector)
+    state.pending_cell = state.pending_cell[:0]
+    state.pending_known = state.pending_known[:0]
 
 
 def right_edges(

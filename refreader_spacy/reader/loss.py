@@ -17,6 +17,7 @@ from spacy.training import Example
 from torch import Tensor
 from torch.nn import functional as F
 
+from refreader_spacy.lang.en.lexemes import Pronoun
 from refreader_spacy.reader.network import FURTHEST, SCHEMES, Encoded, EntityNetwork
 from refreader_spacy.reader.supervision import Supervision, Supervisor
 
@@ -34,6 +35,7 @@ class LossWeights:
     edge: float = 0.5
     flag: float = 0.5  # would OntoNotes have the mention?
     type: float = 0.5
+    person: float = 1.0  # he and she, in the place of 1: whom they mean is hardest
 
 
 class EntityLoss:
@@ -68,7 +70,7 @@ class EntityLoss:
         self, network: EntityNetwork, encoded: Encoded, batch: Sequence[Supervision]
     ) -> Tensor:
         """The weighted sum of all terms, each a mean."""
-        terms = loss_terms(network, encoded, batch, self.rng)
+        terms = loss_terms(network, encoded, batch, self.rng, self.weights.person)
         return torch.stack(
             [getattr(self.weights, k) * v for k, v in terms.items()]
         ).sum()
@@ -79,8 +81,12 @@ def loss_terms(
     encoded: Encoded,
     batch: Sequence[Supervision],
     rng: np.random.Generator,
+    person: float = 1.0,
 ) -> dict[str, Tensor]:
-    """The loss of each kind of decision about Docs whose tokens follow one another."""
+    """The loss of each kind of decision about Docs whose tokens follow one another.
+
+    person (float): What the links of *he* and *she* count.
+    """
     device = encoded.inputs.device
     tokens = np.cumsum([0, *map(len, batch)])[:-1]  # where each Doc's begin
     mentions = np.cumsum([0, *(len(s.head) for s in batch)])[:-1]
@@ -117,8 +123,9 @@ def loss_terms(
     left = network.left_edges(both, head, joined([s.head for s in batch]))
     left_loss = F.cross_entropy(left, head - start)
     kind = joined([s.kind for s in batch])
-    vectors = network.mention_vectors(
-        encoded, head, start, kind, types[head].softmax(dim=1)
+    following = joined([s.head < len(s) - 1 for s in batch])
+    vectors, remembered = network.mention_vectors(
+        encoded, head, start, kind, types[head].softmax(dim=1), following
     )
     n_instances = [int(s.pairs.instance.max(initial=-1)) + 1 for s in batch]
     instance = joined(
@@ -129,24 +136,27 @@ def loss_terms(
     mention = joined([p.mention[c] for p, c in some], mentions)
     scores = network.link_scores(
         vectors,
-        running_means(vectors, instance),
+        remembered,
+        running_means(remembered, instance),
         kind,
         mention,
         joined([p.latest[c] for p, c in some], mentions),
         joined([p.features[c] for p, c in some]),
     )
     linked = torch.from_numpy(np.concatenate([p.target[c] for p, c in some])).to(device)
+    links = link_losses(scores, network.new_scores(vectors), mention, linked)
+    is_person = (kind == Pronoun.HE) | (kind == Pronoun.SHE)
     return {
         "detection": detection,
         "flag": flag,
         "type": type_loss,
         "edge": left_loss + right_edge_loss(network, both, batch, tokens),
-        "link": link_loss(scores, network.new_scores(vectors), mention, linked),
+        "link": (links * torch.where(is_person, person, 1.0)).mean(),
     }
 
 
-def link_loss(scores: Tensor, new: Tensor, mention: Tensor, target: Tensor) -> Tensor:
-    """Cross-entropy of one choice per mention, among its cells and being new.
+def link_losses(scores: Tensor, new: Tensor, mention: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy of one choice per mention, among its cells and being new (K,).
 
     scores, target (Tensor): Of pairs, and how likely each is right (P,).
     new (Tensor): Scores of being new (K,), which is right with what is missing to 1.
@@ -161,7 +171,7 @@ def link_loss(scores: Tensor, new: Tensor, mention: Tensor, target: Tensor) -> T
     linked = torch.zeros_like(new).index_add(0, mention, target)
     gain = (1 - linked).clamp(min=0) * new
     gain = gain.index_add(0, mention, target * scores)
-    return (total.log() + highest - gain).mean()
+    return total.log() + highest - gain
 
 
 def running_means(vectors: Tensor, instance: Tensor) -> Tensor:

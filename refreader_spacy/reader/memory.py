@@ -106,7 +106,7 @@ def read_mentions(
 ) -> Choices:
     """Decide for each mention which cell it updates, or overwrites as something new.
 
-    vectors (Floats): Of mentions (K, V).
+    vectors (Floats): Of mentions, as they are remembered (K, V).
     queries, products (Floats): What they ask of cells (K, S), (K, D).
     new (Floats): Scores of being new (K,).
     links (bool): Keep all probabilities and standings.
@@ -122,7 +122,6 @@ def read_mentions(
     probability = np.zeros(k, np.float32)
     kept = np.zeros((k if links else 0, n_cells), np.float32)
     standing = np.zeros((k if links else 0, n_cells), np.int64)
-    size = weights.product.shape[0]
     for i in range(k):
         used = np.flatnonzero(state.cells.fields[:, Extra.COUNT])
         values = pair_features(table, i, state.cells, used)
@@ -152,11 +151,7 @@ def read_mentions(
             state.total[chosen] = 0
         state.cells.write(chosen, table, i, state.n_mentions, bool(is_new[i]))
         state.n_mentions += 1
-        state.total[chosen] += vectors[i]
-        mean = state.total[chosen] / state.cells.fields[chosen, Extra.COUNT]
-        seen = weights.latest @ vectors[i] + weights.mean @ mean  # (S + D,)
-        state.scored[chosen] = seen[:size]
-        state.compared[chosen] = seen[size:]
+        remember(weights, state, chosen, vectors[i])
         cell[i] = chosen
         entity[i] = state.entities[chosen]
         if links:
@@ -170,3 +165,15 @@ def read_mentions(
         kept if links else None,
         standing if links else None,
     )
+
+
+def remember(
+    weights: MemoryWeights, state: MemoryState, cell: int, vector: Floats
+) -> None:
+    """Add the vector of a cell's latest mention to what is remembered of it."""
+    size = weights.product.shape[0]
+    state.total[cell] += vector
+    mean = state.total[cell] / state.cells.fields[cell, Extra.COUNT]
+    seen = weights.latest @ vector + weights.mean @ mean  # (S + D,)
+    state.scored[cell] = seen[:size]
+    state.compared[cell] = seen[size:]

@@ -95,6 +95,7 @@ class EntityNetwork(nn.Module):
         self.mention = nn.Linear(
             hidden_size + 3 * token_size + 24 + N_TYPES, mention_size
         )
+        self.after = nn.Linear(hidden_size, mention_size, bias=False)
         self.query = nn.Linear(mention_size, score_size)
         self.latest = nn.Linear(mention_size, score_size, bias=False)
         self.mean = nn.Linear(mention_size, score_size, bias=False)
@@ -201,23 +202,29 @@ class EntityNetwork(nn.Module):
         starts: Tensor,
         kinds: Tensor,
         types: Tensor,
-    ) -> Tensor:
-        """What a mention is, as a vector (K, V).
+        following: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """What a mention is, as a vector, and as it is remembered (K, V).
+
+        What is remembered knows one token more: nothing is compared with it before
+        that token has come.
 
         types (Tensor): How likely it is of each entity type (K, 11).
+        following (Tensor): Is there a token after the head? (K,)
         """
         x = encoded.inputs
         sums = torch.cat([x.new_zeros(1, x.shape[1]), x.cumsum(dim=0)])
         length = (heads - starts + 1)[:, None]
         mean = (sums[heads + 1] - sums[starts]) / length
         parts = [self.drop(encoded.hidden[heads]), x[heads], x[starts], mean]
-        return torch.tanh(
-            self.mention(torch.cat([*parts, self.kind(kinds), types], dim=1))
-        )
+        known = self.mention(torch.cat([*parts, self.kind(kinds), types], dim=1))
+        after = encoded.hidden[(heads + 1).clamp(max=len(x) - 1)] * following[:, None]
+        return torch.tanh(known), torch.tanh(known + self.after(self.drop(after)))
 
     def link_scores(
         self,
         vectors: Tensor,
+        remembered: Tensor,
         means: Tensor,
         kinds: Tensor,
         mention: Tensor,
@@ -226,17 +233,19 @@ class EntityNetwork(nn.Module):
     ) -> Tensor:
         """Scores of pairs of a mention and a cell (P,).
 
-        vectors (Tensor): Of mentions (K, V).
-        means (Tensor): Of each mention and those before it in its cell (K, V).
+        vectors, remembered (Tensor): Of mentions (K, V).
+        means (Tensor): Of what is remembered of each and those before it in its cell
+            (K, V).
         kinds (Tensor): Of mentions (K,).
         mention, latest (Tensor): Which mention each pair is about, and which is the
             latest in its cell (P,).
         features (Tensor): (P, F).
         """
         m = self.drop(vectors)
+        r = self.drop(remembered)
         a = self.drop(means)
-        cell = self.latest(m) + self.mean(a)  # (K, S)
-        cell_product = self.latest_product(m) + self.mean_product(a)
+        cell = self.latest(r) + self.mean(a)  # (K, S)
+        cell_product = self.latest_product(r) + self.mean_product(a)
         products = self.query_product(m)[mention] * cell_product[latest]
         hot = vectors.new_zeros(len(features), N_VALUES)  # (P, values)
         hot.scatter_(1, features + torch.from_numpy(OFFSETS).to(vectors.device), 1.0)

@@ -38,6 +38,8 @@ _ARRAYS = (
     "open_number",
     "open_head",
     "open_query",
+    "pending_cell",
+    "pending_known",
 )
 _MEMORY = ("total", "scored", "compared", "entities")
 
@@ -101,6 +103,9 @@ def _check_ranges(state: ReaderState) -> None:
         and (state.open_head < state.n_read).all()
         and (state.open_number >= 0).all()
         and (state.open_number < memory.n_mentions).all()
+        and len(state.pending_cell) == len(state.pending_known) <= 1
+        and all(c in range(len(fields)) for c in state.pending_cell.tolist())
+        and (fields[state.pending_cell, Extra.COUNT] > 0).all()
     )
     if not right:
         raise ValueError(Errors.R257.format(name="ranges"))

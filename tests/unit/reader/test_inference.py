@@ -52,9 +52,15 @@ def test_numpy_reads_as_torch_learns(network):
     assert part.start.tolist() == (head - left).tolist()
     table = describe_mentions(rows, part.head, part.start)
     kinds = torch.from_numpy(table.fields[:, Field.KIND]).long()
-    vector = network.mention_vectors(
-        encoded, head, torch.from_numpy(part.start), kinds, types[head].softmax(dim=1)
+    vector, remembered = network.mention_vectors(
+        encoded,
+        head,
+        torch.from_numpy(part.start),
+        kinds,
+        types[head].softmax(dim=1),
+        head < len(rows) - 1,
     )
+    assert not torch.equal(vector, remembered)
     # The second mention meets one cell: that of the first
     choices = part.choices
     new = network.new_scores(vector)
@@ -65,7 +71,7 @@ def test_numpy_reads_as_torch_learns(network):
     cells.write(0, table, 0, 0, True)
     features = torch.from_numpy(pair_features(table, 1, cells, np.array([0]))).long()
     pair = torch.tensor([1]), torch.tensor([0])
-    score = network.link_scores(vector, vector, kinds, *pair, features)
+    score = network.link_scores(vector, remembered, remembered, kinds, *pair, features)
     expected = torch.stack([score[0], new[1]]).softmax(dim=0)[0]
     np.testing.assert_allclose(choices.links[1, 0], expected, atol=1e-5)
     ends = dict(zip(part.closed.tolist(), part.ends.tolist(), strict=True))
@@ -84,3 +90,23 @@ def test_no_tokens_are_no_mentions(network):
     rows = token_rows(NLP.make_doc(""), TextState()).rows
     (part,) = read_parts(weights, [weights.start()], [rows], [none], last=True)
     assert len(part.head) == len(part.closed) == 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_what_is_remembered_of_a_mention_waits_for_the_next_token(network, size):
+    weights = weights_of(network)
+    rows = token_rows(NLP.make_doc(TEXT * 2), TextState()).rows
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((len(rows), 6)).astype(np.float32)
+    (whole,) = read_parts(weights, [weights.start()], [rows], [vectors], links=True)
+    state, links = weights.start(), []
+    n_waiting = 0
+    for first in range(0, len(rows), size):
+        some = slice(first, first + size)
+        (part,) = read_parts(weights, [state], [rows[some]], [vectors[some]], links=True)
+        links.append(part.choices.links)
+        n_waiting += len(state.pending_cell)
+        none = rows[:0], vectors[:0]
+        read_parts(weights, [state], [none[0]], [none[1]])  # nothing has come
+    assert n_waiting > 1
+    np.testing.assert_allclose(np.concatenate(links), whole.choices.links, atol=1e-5)
