@@ -103,7 +103,9 @@ def test_what_is_remembered_of_a_mention_waits_for_the_next_token(network, size)
     n_waiting = 0
     for first in range(0, len(rows), size):
         some = slice(first, first + size)
-        (part,) = read_parts(weights, [state], [rows[some]], [vectors[some]], links=True)
+        (part,) = read_parts(
+            weights, [state], [rows[some]], [vectors[some]], links=True
+        )
         links.append(part.choices.links)
         n_waiting += len(state.pending_cell)
         none = rows[:0], vectors[:0]
