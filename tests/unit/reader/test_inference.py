@@ -5,7 +5,11 @@ import pytest
 import spacy
 import torch
 
-from refreader_spacy.reader.inference import LEANING, ReaderWeights, read_parts
+from refreader_spacy.reader.inference import (
+    ReaderWeights,
+    read_parts,
+    scheme_probabilities,
+)
 from refreader_spacy.reader.loss import windows_of
 from refreader_spacy.reader.mentions import Field, describe_mentions
 from refreader_spacy.reader.network import EntityNetwork
@@ -45,8 +49,8 @@ def test_numpy_reads_as_torch_learns(network):
     both = network.both(encoded)
     schemes, types = network.detect(both)
     head = torch.from_numpy(part.head)
-    logits = schemes[head] + torch.from_numpy(LEANING)
-    np.testing.assert_allclose(part.schemes, logits.sigmoid(), atol=1e-5)
+    expected = scheme_probabilities(schemes[head].numpy(), rows[part.head])
+    np.testing.assert_allclose(part.schemes, expected, atol=1e-5)
     assert part.types.tolist() == types[head].argmax(dim=1).tolist()
     left = network.left_edges(both, head, head).argmax(dim=1)
     assert part.start.tolist() == (head - left).tolist()
@@ -112,3 +116,10 @@ def test_what_is_remembered_of_a_mention_waits_for_the_next_token(network, size)
         read_parts(weights, [state], [none[0]], [none[1]])  # nothing has come
     assert n_waiting > 1
     np.testing.assert_allclose(np.concatenate(links), whole.choices.links, atol=1e-5)
+
+
+def test_a_capitalised_word_is_rather_taken_for_a_mention():
+    rows = token_rows(NLP.make_doc("They saw Ruth there"), TextState()).rows
+    found = scheme_probabilities(np.full((4, 4), -0.9, np.float32), rows)
+    assert (found[2, [0, 2]] > 0.5).all()
+    assert (found[[1, 3]][:, [0, 2]] < 0.5).all()
