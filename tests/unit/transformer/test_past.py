@@ -1,15 +1,18 @@
 """A text in parts under a causal transformer: as if it were whole."""
 
-from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given
+import srsly
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 pytest.importorskip("spacy_transformers")
+from spacy_transformers.pipeline_component import install_extensions
+
 from refreader_spacy.transformer import build_transformer_v1
 
 LONG = "x" * 90  # more pieces than a window has
@@ -17,11 +20,11 @@ TEXT = (
     'He said: "I left."  She\n\nnodded… Zoë\'s naïve café. Ann Lee met Bo, because '
     f"she was late. Bo can't stay. {LONG} Ann told Bo that he was late, and he was not."
 )
-kinds = pytest.mark.parametrize("kind", ["gpt2", "llama"])
 
 
 @pytest.fixture(scope="module", params=["gpt2", "llama"])
 def model(request, tiny):
+    install_extensions()
     model = build_transformer_v1(
         str(tiny(request.param)), [1, 2], window=24, stride=16, lookahead=False
     )
@@ -33,7 +36,7 @@ def docs_in_parts(text: str, cuts: set[int]) -> list[Doc]:
     """A Doc cut before these tokens; spaces between parts are kept."""
     doc = spacy.blank("en")(text)
     places = [0, *sorted(cut for cut in cuts if 0 < cut < len(doc)), len(doc)]
-    return [doc[a:b].as_doc() for a, b in zip(places[:-1], places[1:], strict=True)]
+    return [doc[a:b].as_doc() for a, b in pairwise(places)]
 
 
 def vectors_on(doc: Doc) -> np.ndarray:
@@ -46,6 +49,7 @@ def whole(model, text: str) -> np.ndarray:
 
 
 @given(cuts=st.sets(st.integers(1, 50)))
+@settings(max_examples=25)
 def test_parts_have_the_vectors_of_the_whole(model, cuts):
     past = model.attrs["past"](model)
     parts = docs_in_parts(TEXT, cuts)
@@ -85,14 +89,13 @@ def test_each_piece_is_read_once_within_a_window(model, monkeypatch):
 
 
 @given(cut=st.integers(0, 40))
+@settings(max_examples=15)
 def test_a_saved_past_goes_on_as_if_nothing_had_happened(model, cut):
     first, *rest = docs_in_parts(TEXT, {cut})
     past = model.attrs["past"](model)
     if rest:
         past.read(first)
-    saved = spacy.util.srsly.msgpack_loads(
-        spacy.util.srsly.msgpack_dumps(past.to_saved())
-    )
+    saved = srsly.msgpack_loads(srsly.msgpack_dumps(past.to_saved()))
     again = model.attrs["past"](model)
     again.restore(saved)
     last = (rest or [first])[0]
