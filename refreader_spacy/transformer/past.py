@@ -97,12 +97,12 @@ class TransformerPast:
         first, stop = ((x - base).clip(min=lowest) for x in (new.first, new.stop))
         rows, starts = rows_of(first, stop)
         device = next(self.network.parameters()).device
-        inputs = (
-            torch.tensor([unseen]),
-            torch.from_numpy(rows),
-            torch.from_numpy(starts),
+        found = self.network.eval().go_on(
+            torch.tensor([unseen], device=device),
+            torch.from_numpy(rows).to(device),
+            torch.from_numpy(starts).to(device),
+            self.cache,
         )
-        found = self.network.eval().go_on(*(x.to(device) for x in inputs), self.cache)
         vectors: Array = found.cpu().numpy()
         return vectors
 

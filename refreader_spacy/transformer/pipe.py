@@ -122,10 +122,9 @@ def _forward(
             trim_heap()
     result = FullTransformerBatch.empty(len(docs))
     to_device = cast(Callable[[Any], Any], model.ops.asarray2f)
-    bits = found.surprisals or [None] * len(docs)
     result.cached_doc_data = [
-        token_data(to_device(vectors), frozen, surprisal)
-        for vectors, surprisal in zip(found.vectors, bits, strict=True)
+        token_data(to_device(vectors), frozen, bits)
+        for vectors, bits in zip(found.vectors, found.surprisals, strict=True)
     ]
 
     def d_docs(d_result: FullTransformerBatch) -> list[Doc]:
@@ -141,7 +140,7 @@ class Found(NamedTuple):
     """Of each Doc, vectors (T, X) and, if they were asked for, bits (T,)."""
 
     vectors: list[Array]
-    surprisals: list[Array] | None = None
+    surprisals: Sequence[Array | None]
     backprop: Callable[[Tensor], None] | None = None
 
 
@@ -149,12 +148,12 @@ def _frozen(shim: TransformerShim, docs: Sequence[Doc]) -> Found:
     """Rounded as if they came from a Store, even if there is none."""
     store = shim.store
     if store is None:
-        vectors, bits, _ = _read(shim, docs, is_train=False)
-        return Found([rounded(v) for v in vectors], bits)
+        read = _read(shim, docs, is_train=False)
+        return Found([rounded(v) for v in read.vectors], read.surprisals)
     unread = store.missing(docs)
     for doc, vectors in zip(unread, _read(shim, unread, False).vectors, strict=True):
         store.write(doc, vectors)
-    return Found([store.read(doc) for doc in docs])
+    return Found([store.read(doc) for doc in docs], [None] * len(docs))
 
 
 def _read(shim: TransformerShim, docs: Sequence[Doc], is_train: bool) -> Found:
@@ -175,5 +174,6 @@ def _read(shim: TransformerShim, docs: Sequence[Doc], is_train: bool) -> Found:
             d_outputs = [gradient[tokens].to(outputs.device)]
             backprop(ArgsKwargs(((outputs,),), {"grad_tensors": d_outputs}))
 
-    bits = np.split(columns[:, width], stops)[:-1] if with_bits else None
-    return Found(np.split(columns[:, :width], stops)[:-1], bits, d_vectors)
+    vectors = np.split(columns[:, :width], stops)[:-1]
+    bits = np.split(columns[:, width], stops)[:-1] if with_bits else [None] * len(docs)
+    return Found(vectors, bits, d_vectors)
