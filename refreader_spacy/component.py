@@ -24,6 +24,7 @@ from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
 from refreader_spacy.lang.languages import warn_of_language
 from refreader_spacy.protocol import Part, Reader, ReaderModel, read_docs, reader_of
+from refreader_spacy.reader.card import fill_meta
 
 if TYPE_CHECKING:
     from refreader_spacy.streaming.stream import Stream
@@ -82,8 +83,9 @@ def make_refreader(
         weights are of a language model. It takes another reading.
     scorer (Callable | None): Used by nlp.evaluate.
     """
-    if "card" in model.attrs:  # the package's weights read English only
-        warn_of_language(nlp.lang or "xx", name)
+    if "card" in model.attrs:  # the package's weights
+        warn_of_language(nlp.lang or "xx", name)  # they read English only
+        fill_meta(nlp.meta, model.attrs["card"])
     return RefReader(
         nlp.vocab,
         model,
