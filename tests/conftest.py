@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from spacy.language import Language
 from spacy.training import Example
 from thinc.api import fix_random_seed
@@ -21,8 +21,15 @@ TINY_TOK2VEC = {
     "include_static_vectors": False,
 }
 
-# A failure prints a decorator that reproduces it; torch's first call is slow
-settings.register_profile("refreader", deadline=None, print_blob=True)
+# A failure prints a decorator that reproduces it. No clock decides, since torch's first
+# call is slow, and so is everything on a busy machine. Fixtures that property tests use
+# are not changed by an example, or only by writing the same file again.
+settings.register_profile(
+    "refreader",
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 settings.load_profile("refreader")
 
 

@@ -1,6 +1,6 @@
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from marked import marked
 from spacy.tokens import Doc, Span
@@ -306,7 +306,6 @@ def test_offsets_are_found_in_both_texts():
     st.lists(st.tuples(st.text("ab"), st.text("cd", min_size=1), st.text("xyz"))),
     st.text("ab"),
 )
-@settings(deadline=None)
 def test_text_that_stays_is_found_in_both_texts(pieces, rest):
     """Letters a and b stay, c and d are replaced by x, y and z."""
     original, replacements = "", []

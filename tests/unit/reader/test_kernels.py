@@ -38,7 +38,7 @@ HIGHEST = {
     Field.LENGTH: LONGEST,
     Field.SURE: 1,
 }
-relaxed = settings(deadline=None, max_examples=80)
+relaxed = settings(max_examples=80)
 
 
 @st.composite
