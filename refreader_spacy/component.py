@@ -32,6 +32,7 @@ from refreader_spacy.protocol import (
     read_docs,
     reader_of,
 )
+from refreader_spacy.reader.card import fill_meta
 
 if TYPE_CHECKING:
     from refreader_spacy.streaming.stream import Stream
@@ -91,8 +92,9 @@ def make_refreader(
         if they are of a language model, in another one.
     scorer (Callable | None): Used by nlp.evaluate.
     """
-    if "card" in model.attrs:  # the package's weights read English only
-        warn_of_language(nlp.lang or "xx", name)
+    if "card" in model.attrs:  # the package's weights
+        warn_of_language(nlp.lang or "xx", name)  # they read English only
+        fill_meta(nlp.meta, model.attrs["card"])
     return RefReader(
         nlp.vocab,
         model,

@@ -58,14 +58,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
     )
-    R013 = (
-        "There are no articles at {path}. Give a text file, maybe .xz, of biographies: "
-        "a line `= Name =`, then a paragraph a line."
-    )
-    R014 = (
-        "{path} has no line like `= Name =`, which begins an article and names the "
-        "person it is about."
-    )
     R015 = (
         "A reader's sizes are at least 1, but {name} is {found}. Correct "
         "components.refreader.model.{name}."

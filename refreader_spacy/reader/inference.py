@@ -76,7 +76,7 @@ class ReaderWeights:
         self.kind = p["kind.weight"]
         self.mention = Linear(p, "mention")
         self.mention_size = len(p["mention.bias"])
-        self.asked = Linear(p, "query", "query_product", "new_hidden")
+        self.per_mention = Linear(p, "query", "query_product", "new_hidden")
         self.score_size = len(p["query.bias"])
         self.product_size = len(p["query_product.bias"])
         self.new = Linear(p, "new")
@@ -181,9 +181,9 @@ def read_parts(
     context_inputs = _interleaved([s.inputs for s in states], inputs, lengths)
     context_keys = _interleaved([s.left_keys for s in states], left_keys, lengths)
     begins = (offsets + np.cumsum(tails) - tails)[text_of]
-    asked = weights.per_head(both[heads])
+    edges = weights.per_head(both[heads])
     starts = left_edges(
-        weights, asked[:, : weights.edge_size], context_keys, context, context - begins
+        weights, edges[:, : weights.edge_size], context_keys, context, context - begins
     )
     n_read = np.array([state.n_read for state in states])
     first = n_read[text_of] - (offsets[text_of] + shift)
@@ -198,16 +198,16 @@ def read_parts(
         table.fields[:, Field.KIND],
         types,
     )
-    asks = weights.asked(vectors_of)
-    queries = asks[:, : weights.score_size]
-    products = asks[:, weights.score_size : -weights.score_size]
-    new = weights.new(np.maximum(asks[:, -weights.score_size :], 0))[:, 0]
+    compared = weights.per_mention(vectors_of)
+    queries = compared[:, : weights.score_size]
+    products = compared[:, weights.score_size : -weights.score_size]
+    new = weights.new(np.maximum(compared[:, -weights.score_size :], 0))[:, 0]
     closed = right_edges(
         weights,
         states,
         text_of,
         heads,
-        asked[:, weights.edge_size :],
+        edges[:, weights.edge_size :],
         right_keys,
         lengths,
         last,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import spacy
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
@@ -109,7 +109,6 @@ def some_pieces(draw):
 
 
 @given(some_pieces(), st.integers(8, 12), st.integers(1, 5), st.booleans())
-@settings(deadline=None)
 def test_each_token_is_read_in_one_window_with_all_its_pieces(
     pieces, overlap, stride, lookahead
 ):
@@ -124,7 +123,6 @@ def test_each_token_is_read_in_one_window_with_all_its_pieces(
 
 
 @given(some_pieces(), st.integers(0, 40))
-@settings(deadline=None)
 def test_without_lookahead_what_follows_changes_no_window(pieces, n_tokens):
     def context(pieces):
         return {
