@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from weakref import ref
 
 import srsly
 from spacy.language import Language
@@ -23,7 +24,15 @@ from refreader_spacy.annotation.extensions import (
 from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
 from refreader_spacy.lang.languages import warn_of_language
-from refreader_spacy.protocol import Part, Reader, ReaderModel, read_docs, reader_of
+from refreader_spacy.protocol import (
+    Part,
+    Past,
+    Reader,
+    ReaderModel,
+    read_docs,
+    reader_of,
+)
+from refreader_spacy.reader.card import fill_meta
 
 if TYPE_CHECKING:
     from refreader_spacy.streaming.stream import Stream
@@ -78,12 +87,14 @@ def make_refreader(
         the reader found. "auto" is "all" with singletons and "ontonotes" without.
     spans_prefix (str): Clusters are the span groups `{spans_prefix}_1`, `_2`, ...
     trace (bool): Keep gates and saliences on the Doc, for drawing.
-    surprisal (bool): Keep how unexpected each word was, for `token._.surprisal`, if the
-        weights are of a language model. It takes another reading.
+    surprisal (bool): Keep how unexpected each word was, for `token._.surprisal`: as a
+        causal transformer underneath predicts it, in the same reading; or the weights,
+        if they are of a language model, in another one.
     scorer (Callable | None): Used by nlp.evaluate.
     """
-    if "card" in model.attrs:  # the package's weights read English only
-        warn_of_language(nlp.lang or "xx", name)
+    if "card" in model.attrs:  # the package's weights
+        warn_of_language(nlp.lang or "xx", name)  # they read English only
+        fill_meta(nlp.meta, model.attrs["card"])
     return RefReader(
         nlp.vocab,
         model,
@@ -96,6 +107,7 @@ def make_refreader(
         surprisal=surprisal,
         scorer=scorer,
         tokenizer=nlp.tokenizer,
+        pipeline=ref(nlp),
     )
 
 
@@ -143,6 +155,7 @@ class RefReader(TrainablePipe):
         surprisal: bool = False,
         scorer: Callable[..., Scores] | None = None,
         tokenizer: Callable[[str], Doc] | None = None,
+        pipeline: Callable[[], Language | None] = lambda: None,
     ) -> None:
         register_extensions()
         self.vocab = vocab
@@ -150,6 +163,7 @@ class RefReader(TrainablePipe):
         self.name = name
         self.scorer = scorer
         self.tokenizer = tokenizer
+        self.pipeline = pipeline
         self.cfg: dict[str, Any] = {}
         if threshold is None:
             self.threshold = model.attrs.get("threshold", DEFAULT_THRESHOLD)
@@ -190,6 +204,20 @@ class RefReader(TrainablePipe):
         from refreader_spacy.streaming.stream import Stream
 
         return Stream(self, self.tokenizer)
+
+    def past(self) -> Past:
+        """What a stream keeps for the model's encoder: the `past` of the component
+        before this one that the encoder depends on."""
+        nlp = self.pipeline()
+        upstream = self.model.layers[0].attrs.get("upstream", "*")
+        for name, pipe in nlp.pipeline if nlp is not None else ():
+            if pipe is self:
+                break
+            attrs = getattr(getattr(pipe, "model", None), "attrs", {})
+            if "past" in attrs and upstream in ("*", name):
+                past: Past = attrs["past"](cast(Any, pipe).model)
+                return past
+        raise ValueError(Errors.R253.format(name=self.name, upstream=upstream))
 
     def predict(self, docs: Iterable[Doc]) -> list[Part]:
         """What is decided about each Doc, which is left as it is."""

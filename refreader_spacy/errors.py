@@ -58,14 +58,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
     )
-    R013 = (
-        "There are no articles at {path}. Give a text file, maybe .xz, of biographies: "
-        "a line `= Name =`, then a paragraph a line."
-    )
-    R014 = (
-        "{path} has no line like `= Name =`, which begins an article and names the "
-        "person it is about."
-    )
     R015 = (
         "A reader's sizes are at least 1, but {name} is {found}. Correct "
         "components.refreader.model.{name}."
@@ -281,9 +273,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "or make a new stream."
     )
     R253 = (
-        "A stream reads a text in pieces, but the transformer under '{name}' needs all "
-        "that comes before a token. Read the whole text as one Doc, or use a reader "
-        "with an encoder of single tokens, such as the weights in the package."
+        "A stream reads a text in pieces, and the transformer under '{name}' needs "
+        "what comes before them, but the pipeline has no component before '{name}' "
+        "that keeps it (upstream = '{upstream}'). Load both with one pipeline, where "
+        "the transformer is a refreader-spacy.Transformer.v1 and isn't disabled."
     )
     R254 = (
         "The stream can't be saved: {problem}. The meta of a piece should be what JSON "
@@ -390,10 +383,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "components.transformer.model.window is {found}. Set it to {limit} or less."
     )
     R310 = (
-        "The vectors of a transformer can't be kept on disk while {found} of its "
-        "layers are trained. Take refreader-spacy.keep_features.v1 out of "
-        "[initialize.after_init], or set components.transformer.model.trained_layers "
-        "= 0."
+        "The vectors of a transformer can't be kept on disk while {found}. Take "
+        "refreader-spacy.keep_features.v1 out of [initialize.after_init], or set "
+        "trained_layers = 0 and surprisal = false in components.transformer.model."
     )
     R311 = (
         "The transformer '{name}' isn't the one that this pipeline was trained with: "
@@ -422,6 +414,28 @@ class Errors(metaclass=ErrorsWithCodes):
         "There are no trained weights at {path} to start from. Train them first, for "
         "example with `spacy project run transformer` or `pretrain`, or start from "
         "fresh weights with [paths] source = null."
+    )
+
+    R316 = (
+        "Surprisal is how unexpected a word is after those before it, so it needs a "
+        "causal language model: set components.transformer.model.lookahead = false "
+        "and take configs/general_causal.cfg as an example, or set surprisal = false."
+    )
+    R317 = (
+        "The pipeline was saved without the layers of '{name}' that predict words. Set "
+        "components.transformer.model.surprisal = false, or save it again with "
+        "surprisal = true from a pipeline that names its transformer."
+    )
+    R318 = (
+        "The tokenizer of '{name}' has no piece that begins a text, so nothing "
+        "predicts the first word. Set components.transformer.model.surprisal = false, "
+        "or choose another language model."
+    )
+    R319 = (
+        "The transformer under '{name}' wasn't asked for surprisal. Set "
+        "components.transformer.model.surprisal = true beside "
+        "components.{name}.surprisal, in the config or by spacy.load(..., config=...); "
+        "its vectors stay as they are."
     )
 
     # Pretraining on plain text
@@ -469,8 +483,9 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R330 = (
         "The model of '{name}' can't predict words: its weights have no output layer. "
-        "Use a pipeline that `refreader pretrain` has made, or one that was trained "
-        "from its weights."
+        "Small weights that can are made by `spacy project run lm-memory`, in "
+        "training/lm_memory/model-best; or put a causal language model underneath, as "
+        "configs/general_causal.cfg does, with surprisal = true for both components."
     )
     R331 = (
         "`spacy pretrain` can't carry the reader's state from one block of a text to "

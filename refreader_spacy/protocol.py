@@ -107,7 +107,8 @@ class Reader(Protocol):
 
     n_cells (int): Of its memory.
     lookahead (bool): Does what it decides at a token depend on later ones?
-    needs_past (bool): Does it need the Doc that a part is in, up to that part?
+    needs_past (bool): Does it need a `Past` for parts that aren't in a Doc with all
+        before them?
     labels (tuple[str, ...]): Entity types; the first is none.
     schemes (tuple[str, ...]): Annotation schemes whose mentions it tells apart.
     """
@@ -148,6 +149,26 @@ class Reader(Protocol):
         self, examples: Iterable[Example], outputs: Any, prefix: str
     ) -> tuple[float, Any]:
         """The loss of a model's outputs in training, and its gradient."""
+        ...
+
+
+class Past(Protocol):
+    """What is kept of a text that comes in parts, for a reader that needs more of it.
+
+    A component that writes on Docs what the reader needs has a model whose attribute
+    "past" makes one.
+    """
+
+    def read(self, doc: Doc) -> None:
+        """Write on the next part what that component writes on the whole text."""
+        ...
+
+    def to_saved(self) -> dict[str, Any]:
+        """All of it, as what msgpack can store."""
+        ...
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from what was saved; a ValueError if it can't be."""
         ...
 
 

@@ -68,7 +68,7 @@ class ReaderWeights:
         self.recurrent = np.ascontiguousarray(p["recurrence.weight_hh_l0"])  # (3H, H)
         self.hidden_bias = np.ascontiguousarray(p["recurrence.bias_hh_l0"])
         self.hidden_size = self.recurrent.shape[1]
-        # All that is asked of every token
+        # All that is edges of every token
         self.per_token = Linear(p, "detection", "left_key", "right_key")
         self.detection_size = len(p["detection.bias"])
         self.edge_size = len(p["left_key.bias"])
@@ -82,7 +82,7 @@ class ReaderWeights:
         self.mention = Linear(p, "mention")
         self.mention_size = len(p["mention.bias"])
         self.after = p["after.weight"].T.copy()  # (H, V)
-        self.asked = Linear(p, "query", "query_product", "new_hidden")
+        self.per_mention = Linear(p, "query", "query_product", "new_hidden")
         self.score_size = len(p["query.bias"])
         self.product_size = len(p["query_product.bias"])
         self.new = Linear(p, "new")
@@ -194,9 +194,9 @@ def read_parts(
     context_inputs = _interleaved([s.inputs for s in states], inputs, lengths)
     context_keys = _interleaved([s.left_keys for s in states], left_keys, lengths)
     begins = (offsets + np.cumsum(tails) - tails)[text_of]
-    asked = weights.per_head(both[heads])
+    edges = weights.per_head(both[heads])
     starts = left_edges(
-        weights, asked[:, : weights.edge_size], context_keys, context, context - begins
+        weights, edges[:, : weights.edge_size], context_keys, context, context - begins
     )
     n_read = np.array([state.n_read for state in states])
     first = n_read[text_of] - (offsets[text_of] + shift)
@@ -215,16 +215,16 @@ def read_parts(
     after = history[np.minimum(heads + 1, len(history) - 1)] @ weights.after  # (K, V)
     after[is_last] = 0
     remembered = np.tanh(known + after)
-    asks = weights.asked(np.tanh(known))
-    queries = asks[:, : weights.score_size]
-    products = asks[:, weights.score_size : -weights.score_size]
-    new = weights.new(np.maximum(asks[:, -weights.score_size :], 0))[:, 0]
+    compared = weights.per_mention(np.tanh(known))
+    queries = compared[:, : weights.score_size]
+    products = compared[:, weights.score_size : -weights.score_size]
+    new = weights.new(np.maximum(compared[:, -weights.score_size :], 0))[:, 0]
     closed = right_edges(
         weights,
         states,
         text_of,
         heads,
-        asked[:, weights.edge_size :],
+        edges[:, weights.edge_size :],
         right_keys,
         lengths,
         last,

@@ -14,15 +14,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.lang.en.lexemes import (
-    HASH_BITS,
-    Column,
-    Determiner,
-    Number,
-    Pronoun,
-    Role,
-)
-from refreader_spacy.lang.en.words import Gender
+from refreader_spacy.lang.en.lexemes import HASH_BITS, Column, Determiner, Role
+from refreader_spacy.lang.en.pronouns import Pronoun
+from refreader_spacy.lang.en.words import Gender, Number
 from refreader_spacy.reader.tokens import (
     OFFSET,
     QUOTATION,

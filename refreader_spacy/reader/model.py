@@ -3,20 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar, cast
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
+import torch
 from spacy.tokens import Doc, Span
 from thinc.api import Model
 from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import Array, ReaderModel
+from refreader_spacy.protocol import Array, ReaderModel, read_docs
 from refreader_spacy.reader.shim import ReaderShim
 
 Encoder = Model[list[Doc], list[Floats2d]]
 Made = TypeVar("Made")
 Weights = TypeVar("Weights")
+
+
+class ForwardToLearn(Protocol):
+    """What a model does in training; `learn`: does the encoder learn as well?"""
+
+    def __call__(
+        self, model: ReaderModel, docs: list[Doc], *, learn: bool
+    ) -> tuple[Any, Callable[[Any], list[Doc]]]: ...
+
+
+def reader_model(
+    name: str,
+    tok2vec: Encoder,
+    network: torch.nn.Module,
+    width: int,
+    *,
+    make: Callable[[ReaderModel], Any],
+    forward_to_learn: ForwardToLearn,
+    attrs: dict[str, Any] | None = None,
+) -> ReaderModel:
+    """A network over an encoder, which reads unless it is to learn.
+
+    make (Callable): The reader of the model, with its weights as they are.
+    """
+    # Not an attr, which would be loaded with the weights: the config decides
+    learn = bool(tok2vec.attrs.get("learn", True))
+    return Model(
+        name,
+        partial(_forward, forward_to_learn=partial(forward_to_learn, learn=learn)),
+        init=initialize,
+        dims={"nI": width},
+        layers=[tok2vec],
+        attrs={"reader": KeptReader(make), **(attrs or {})},
+        shims=[ReaderShim(network)],
+    )
+
+
+def _forward(
+    model: ReaderModel,
+    docs: list[Doc],
+    is_train: bool,
+    *,
+    forward_to_learn: Callable[[ReaderModel, list[Doc]], Any],
+) -> Any:
+    if is_train:
+        return forward_to_learn(model, docs)
+    return read_docs(model, docs), lambda d_parts: []
 
 
 class KeptReader(Generic[Made]):

@@ -9,7 +9,7 @@ import srsly
 
 from refreader_spacy.errors import Errors
 
-FORMAT = "refreader stream 3"
+FORMAT = "refreader stream 4"
 
 
 def packed(saved: dict[str, Any]) -> bytes:

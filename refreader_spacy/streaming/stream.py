@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 
 from refreader_spacy.decoding.decoder import Decided, Decoder
 from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import BLOCK, Part, Reader, ReaderModel, reader_of
+from refreader_spacy.protocol import BLOCK, Part, Past, Reader, ReaderModel, reader_of
 from refreader_spacy.reader.tokens import SPEAKERS
 from refreader_spacy.streaming.events import (
     ClusterFinished,
@@ -48,6 +48,8 @@ class Pipe(Protocol):
 
     def scheme_number(self, reader: Reader) -> int | None: ...
 
+    def past(self) -> Past: ...
+
 
 class Token(NamedTuple):
     """A token that a mention may begin with or go on with."""
@@ -79,8 +81,7 @@ class Stream:
         self._reader = reader_of(self.pipe.model)
         if self._reader.lookahead:
             raise ValueError(Errors.R250.format(name=self.pipe.name))
-        if self._reader.needs_past:
-            raise ValueError(Errors.R253.format(name=self.pipe.name))
+        self._past = self.pipe.past() if self._reader.needs_past else None
         self._state = self._reader.start()
         scheme = self.pipe.scheme_number(self._reader)
         self._decoder = Decoder(self.pipe.threshold, scheme)
@@ -126,6 +127,8 @@ class Stream:
             piece = piece.as_doc()
         elif not isinstance(piece, Doc):
             piece = Doc(self.pipe.vocab, words=list(piece))
+        elif self._past is not None:  # it will be written on
+            piece = piece.copy()
         events += self._read_text(self._text.take_all())
         return events + self._read(piece, [meta] * len(piece))
 
@@ -184,6 +187,8 @@ class Stream:
             for token, meta in zip(doc, metas, strict=True)
         )
         self._n_chars += len(doc.text)
+        if self._past is not None:
+            self._past.read(doc)
         (part,) = self._reader.read(
             [self._state], [doc], gates=self.watch is not None, last=last
         )
@@ -277,6 +282,7 @@ class Stream:
             {
                 "pipe": self.pipe.name,
                 "state": self._reader.to_saved(self._state),
+                "past": None if self._past is None else self._past.to_saved(),
                 "decoder": {
                     "threshold": self._decoder.threshold,
                     "scheme": self._decoder.scheme,
@@ -320,6 +326,8 @@ class Stream:
 
     def _restore(self, saved: dict[str, Any]) -> None:
         self._state = self._reader.from_saved(saved["state"])
+        if self._past is not None:
+            self._past.restore(saved["past"])
         decoder = saved["decoder"]
         self._decoder = Decoder(
             float(decoder["threshold"]), decoder["scheme"], int(decoder["n_clusters"])

@@ -117,9 +117,9 @@ def test_any_corpus_is_read_or_there_is_a_message(name, tmp_path, gap_file):
     chance = random.Random(TIMES)
     for number in range(N):
         path.write_bytes(mutated(data, chance))
-        started = time.monotonic()
+        started = time.process_time()
         assert OURS.match(message(lambda: read(path))), number
-        assert time.monotonic() - started < SECONDS
+        assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize(

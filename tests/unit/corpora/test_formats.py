@@ -2,7 +2,7 @@ import lzma
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
@@ -93,9 +93,7 @@ def test_another_file_than_a_docbin_is_said(nlp, tmp_path):
 
 
 @settings(
-    deadline=None,
     max_examples=200,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.sampled_from(["conllu", "conll", "jsonl", "spacy"]), st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused_by_name(nlp, tmp_path, ending, data):

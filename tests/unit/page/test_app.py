@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from spacy.language import Language
@@ -225,7 +225,6 @@ def readings(draw):
 
 
 @given(readings(), st.integers(0, 12))
-@settings(deadline=None)
 def test_a_cell_holds_the_token_with_the_largest_share(reading, cut):
     """The share is what a token wrote, times what each later token left."""
     n_tokens, n_cells = reading.update.shape

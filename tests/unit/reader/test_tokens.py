@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
@@ -69,7 +69,6 @@ def test_another_speaker_begins_a_sentence():
     assert speaker_hashes(doc[1:]) == speaker_hashes(doc)[1:]
 
 
-@settings(deadline=None)
 @given(
     st.lists(PIECES, max_size=30).map("".join), st.lists(st.integers(0, 30), max_size=4)
 )
@@ -87,7 +86,6 @@ def test_tokens_in_parts_have_the_rows_of_the_whole(text, cuts):
     np.testing.assert_array_equal(np.concatenate(places), whole.places)
 
 
-@settings(deadline=None)
 @given(st.lists(PIECES, max_size=30), st.integers(0, 30))
 def test_later_tokens_change_no_row(words, stop):
     words = [word.strip() or "\n" for word in words]
