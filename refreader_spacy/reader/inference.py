@@ -68,7 +68,7 @@ class ReaderWeights:
         self.recurrent = np.ascontiguousarray(p["recurrence.weight_hh_l0"])  # (3H, H)
         self.hidden_bias = np.ascontiguousarray(p["recurrence.bias_hh_l0"])
         self.hidden_size = self.recurrent.shape[1]
-        # All that is edges of every token
+        # All that is asked of every token
         self.per_token = Linear(p, "detection", "left_key", "right_key")
         self.detection_size = len(p["detection.bias"])
         self.edge_size = len(p["left_key.bias"])
