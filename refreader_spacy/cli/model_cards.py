@@ -15,21 +15,32 @@ SCORES = {
     "GAP F1": "gap_f",
     "masculine": "gap_masc_f",
     "feminine": "gap_fem_f",
-    "F/M": "gap_bias",
+    "feminine to masculine": "gap_bias",
     "GAP F1 of clusters": "gap_clusters_f",
 }
 ANAPHORS, GENRES = "by anaphor", "by kind of text"
 
 
 def card_scores(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Scores for a card, in percent, from files of `refreader evaluate`."""
-    return {result["row"]: _scores(result) for result in results}
+    """What a card says of scores, from files of `refreader evaluate`.
+
+    RETURNS (dict[str, Any]): `scores`, which a pipeline's meta has too: a percentage by
+        corpus and score; and `details`, by kind of anaphor and of text too.
+    """
+    details = {result["row"]: _scores(result) for result in results}
+    flat = {
+        f"{row}, {name}": each[name]
+        for row, each in details.items()
+        for name in SCORES
+        if name in each
+    }
+    return {"scores": flat, "details": details}
 
 
 def _scores(result: dict[str, Any]) -> dict[str, Any]:
     scores = result["scores"]
     found: dict[str, Any] = {
-        name: _percent(scores[key]) if name != "F/M" else round(scores[key], 2)
+        name: _percent(scores[key])
         for name, key in SCORES.items()
         if scores.get(key) is not None
     }
@@ -62,7 +73,7 @@ def card_page(name: str, card: dict[str, Any]) -> str:
         parts += ["## What it learned from", _table(("data", "licence"), rows)]
     if limits := card.get("limits"):
         parts += ["## Limits", _list(limits)]
-    for row, scores in card.get("scores", {}).items():
+    for row, scores in card.get("details", {}).items():
         plain = [(k, str(v)) for k, v in scores.items() if k in SCORES]
         counted = "counted" if scores["singletons"] else "left out"
         parts += [f"## {row}", f"{scores['texts']} texts, single mentions {counted}."]

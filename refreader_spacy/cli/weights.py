@@ -45,7 +45,7 @@ def weights(
     about = {} if card is None else srsly.read_json(card)
     about |= {"name": output.name, "threshold": reader.threshold}
     if scores:
-        about["scores"] = card_scores(srsly.read_json(path) for path in scores)
+        about |= card_scores(srsly.read_json(path) for path in scores)
     with atomic_write(output) as draft:
         write_packaged(reader.model, config, about, draft)
     if page is not None:

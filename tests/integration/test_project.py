@@ -67,7 +67,8 @@ def test_steps_of_a_workflow_find_what_they_need() -> None:
         for step in steps:
             for dep in commands[step].get("deps", []):
                 assert dep in made or dep.startswith("configs/")
-            made.update(commands[step].get("outputs", []))
+            for outputs in ("outputs", "outputs_no_cache"):
+                made.update(commands[step].get(outputs, []))
 
 
 def test_every_asset_has_its_checksum_or_repository() -> None:
