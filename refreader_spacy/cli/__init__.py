@@ -17,6 +17,7 @@ from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.distill import distill
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
+from refreader_spacy.cli.init_config import init_config
 from refreader_spacy.cli.perplexity import perplexity
 from refreader_spacy.cli.pretrain import pretrain
 from refreader_spacy.cli.render import render
@@ -66,6 +67,7 @@ for command in (
     wikipedia,
     corpus,
     convert,
+    init_config,
     distill,
     threshold,
     perplexity,
