@@ -647,6 +647,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "There is no document for {path}: the files have none, or none that was asked "
         "for. Check --documents and --without-genre."
     )
+    R418 = (
+        "{path}, line {line}: expected a JSON object as Prodigy has it, with 'tokens', "
+        "'spans' and 'relations', but found {found}. Correct or remove the line."
+    )
 
     # Plain text and distillation
     R450 = (

@@ -24,14 +24,16 @@ def convert(
         list[Path],
         typer.Argument(
             help="Files, or folders of them: .conllu (CorefUD, GUM), .conll "
-            "(CoNLL-2012), .jsonl (jsonlines, or texts with mentions in characters), "
-            ".spacy; .xz, .gz and .bz2 are read too."
+            "(CoNLL-2012), .jsonl (jsonlines, Prodigy's relations, or texts with "
+            "mentions in characters), .tsv (GAP), .spacy; also .xz, .gz and .bz2."
         ),
     ],
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", help="A .spacy, .conllu, .conll or .jsonl file."
+            "-o",
+            "--output",
+            help="A .spacy, .conllu, .conll, .jsonl or .prodigy.jsonl file.",
         ),
     ],
     format: Annotated[

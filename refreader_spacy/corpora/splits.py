@@ -68,4 +68,6 @@ def _is_wanted(file: Path, format: Format | None) -> bool:
     found = format_by_name(file)
     if format is Format.CRAFT:
         return found is Format.JSONLINES
+    if format is None and found is Format.GAP:
+        return False  # in a folder, any table may be called so
     return found is not None if format is None else found is format
