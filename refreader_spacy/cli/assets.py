@@ -65,7 +65,7 @@ def settle(asset: Asset, source: Path | None) -> str:
     if source and counterpart(source, asset).exists():
         copied = place_asset(counterpart(source, asset), dest, checksum)
         return "copied" if copied else "already in place"
-    if not dest.exists():
+    if not dest.exists() or (dest.is_dir() and not any(dest.iterdir())):
         return f"not in {source}" if source else "not in place"
     if checksum:
         check_asset(dest, checksum)
