@@ -251,6 +251,8 @@ def finish(shards: ShardFolder, manifest: Manifest, file: Path | None) -> None:
         shutil.rmtree(shards.path)
     n_texts = sum(shard.texts for shard in manifest.shards.values())
     n_rejected = sum(shard.rejected for shard in manifest.shards.values())
+    written = file or shards.path
+    typer.echo(f"written to {written}: {n_texts:,} texts", err=True)
     if n_rejected:
         total = n_texts + n_rejected
         message = f"{n_rejected:,} of {total:,} records can't be annotated: see {aside}"

@@ -27,7 +27,7 @@ def assets(
         ),
     ] = None,
 ) -> None:
-    """Put the project's assets in place from a folder on this machine.
+    """Take the project's assets from a folder, and check them.
 
     Each asset of project.yml, and what its commands make of assets, is looked for at
     the same place in the folder, compared with its checksum and copied; `spacy project

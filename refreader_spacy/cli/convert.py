@@ -79,7 +79,7 @@ def convert(
         typer.Option(min=1, help="Leave out mentions of more tokens than this."),
     ] = None,
 ) -> None:
-    """Convert annotated texts, for `spacy train` or for other systems.
+    """Convert annotated texts between formats.
 
     In a .spacy file, each document is a gold Doc with a span group for each entity and
     the head of each mention. Where a format has no heads, rules for English find them.

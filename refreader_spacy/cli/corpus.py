@@ -26,7 +26,9 @@ DEMO_WIDTH = 300  # as wide as the vectors they stand for
 
 
 def corpus() -> None:
-    """Turn GAP, or the demo corpus where GAP isn't in place, into training files.
+    """Turn GAP, or the demo corpus, into training files.
+
+    The demo corpus is used where GAP isn't in place.
 
     Reads assets/ and writes to corpus/: train.spacy, dev.spacy, test.spacy,
     pairs.spacy, the word vectors that training starts from, and source.json, which

@@ -44,7 +44,7 @@ def init_config(
         bool, typer.Option("-f", "--force", help="Overwrite the config.")
     ] = False,
 ) -> None:
-    """Write a config for `spacy train`, and the training files of your own data.
+    """Write all that `spacy train` needs for your own data.
 
     Training starts from the weights in the package; nothing has to be downloaded. The
     best model is the one with the highest CoNLL F1 of clusters on dev.spacy, which is

@@ -14,10 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array  # type: ignore[import-untyped]
-from scipy.sparse.csgraph import (  # type: ignore[import-untyped]
-    connected_components,
-)
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
 from refreader_spacy.corpora.lines import MALFORMED, json_row, numbered_lines
@@ -86,6 +82,11 @@ def _place(span: dict[str, Any], document: GoldDocument) -> Place:
 
 def _joined(places: list[Place], links: list[tuple[Place, Place]]) -> list[int]:
     """The number of the entity that each span is of."""
+    from scipy.sparse import coo_array  # type: ignore[import-untyped]
+    from scipy.sparse.csgraph import (  # type: ignore[import-untyped]
+        connected_components,
+    )
+
     rank = {place: i for i, place in enumerate(places)}
     pairs = np.array([[rank[a], rank[b]] for a, b in links]).reshape(-1, 2).astype(int)
     shape = len(places), len(places)
