@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 import refreader_spacy
 from refreader_spacy.cli import app
+from refreader_spacy.cli.pipeline import load_pipeline
 from refreader_spacy.component import RefReader
 from refreader_spacy.protocol import Mentions, Part, Reading
 
@@ -78,7 +79,7 @@ def in_folder(tmp_path, monkeypatch) -> Path:
     nlp.add_pipe("her_reader")
     for name in ("annotate", "render", "sample"):
         module = f"refreader_spacy.cli.{name}"
-        monkeypatch.setattr(sys.modules[module], "load_pipeline", lambda name: nlp)
+        monkeypatch.setattr(sys.modules[module], "load_pipeline", lambda *_, **__: nlp)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -315,7 +316,7 @@ SCRIPT = """
 import sys; sys.path.insert(0, sys.argv[1]); import test_cli, spacy
 from refreader_spacy.cli import annotate, app
 nlp = spacy.blank('en'); nlp.add_pipe('her_reader')
-sys.modules['refreader_spacy.cli.annotate'].load_pipeline = lambda name: nlp
+sys.modules['refreader_spacy.cli.annotate'].load_pipeline = lambda *_, **__: nlp
 app(['annotate', 'in.txt', '--lines'])
 """
 
@@ -354,10 +355,12 @@ def test_annotate_says_what_it_wrote(tmp_path):
     result = CliRunner().invoke(
         app, ["annotate", str(tmp_path / "a.txt"), "-o", str(tmp_path / "a.jsonl")]
     )
-    assert "a.jsonl: 1 texts" in " ".join(result.stderr.split())
+    assert "a.jsonl: 1 texts" in result.stderr
 
 
-def test_lines_that_begin_with_a_name_are_turns(tmp_path):
+def test_lines_that_begin_with_a_name_are_turns(tmp_path, monkeypatch):
+    annotate = sys.modules["refreader_spacy.cli.annotate"]
+    monkeypatch.setattr(annotate, "load_pipeline", load_pipeline)
     (tmp_path / "a.txt").write_text("Ann: I left.\nBo: I stayed. Ann did not.")
     output = tmp_path / "a.jsonl"
     args = ["annotate", str(tmp_path / "a.txt"), "--speakers", "-o", str(output)]
