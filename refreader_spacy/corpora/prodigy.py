@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
-from refreader_spacy.corpora.lines import MALFORMED, json_row, numbered_lines
+from refreader_spacy.corpora.lines import parsed_rows
 from refreader_spacy.errors import Errors
 
 COREF = "COREF"
@@ -26,20 +26,14 @@ Place = tuple[int, int]  # first and last token
 
 def read_prodigy(path: Path, scheme: str = "prodigy") -> Iterator[GoldDocument]:
     """The documents that were accepted."""
-    for number, line in numbered_lines(path):
-        if not line.strip():
-            continue
-        try:
-            row = json_row(line)
-            if row.get("answer", "accept") != "accept":
-                continue
-            document = _document(GoldDocument(f"{path.stem}_{number}", scheme), row)
-        except MALFORMED as error:
-            found = f"{type(error).__name__}: {error}"
-            raise ValueError(
-                Errors.R418.format(path=path, line=number, found=found)
-            ) from error
-        yield document
+
+    def parse(number: int, row: Any) -> GoldDocument | None:
+        if row.get("answer", "accept") != "accept":
+            return None
+        return _document(GoldDocument(f"{path.stem}_{number}", scheme), row)
+
+    found = parsed_rows(path, parse, Errors.R418)
+    return (document for document in found if document is not None)
 
 
 def _document(document: GoldDocument, row: dict[str, Any]) -> GoldDocument:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.lang.en.lexemes import Pronoun
+from refreader_spacy.lang.en.pronouns import Pronoun
 from refreader_spacy.protocol import Clues
 from refreader_spacy.reader.kernels import read_mentions, recur
 from refreader_spacy.reader.memory import (

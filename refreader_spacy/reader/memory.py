@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.lang.en.lexemes import Pronoun
+from refreader_spacy.lang.en.pronouns import Pronoun
 from refreader_spacy.lang.en.words import Gender
 from refreader_spacy.reader.cells import Cells, Extra
 from refreader_spacy.reader.features import FEATURES, N_VALUES, OFFSETS, pair_features
