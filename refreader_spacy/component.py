@@ -262,8 +262,13 @@ class RefReader(TrainablePipe):
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
+        weights: str | None = None,
     ) -> None:
-        """Start from fresh weights, and check that there is something to learn from."""
+        """Check that there is something to learn from, and start.
+
+        weights (str | None): Go on from weights of the package, such as
+            "en_general_1"; None draws fresh ones.
+        """
         validate_get_examples(get_examples, "RefReader.initialize")
         samples = list(islice(get_examples(), N_SAMPLES))
         if not any(has_gold(example, self.spans_prefix) for example in samples):
@@ -272,8 +277,18 @@ class RefReader(TrainablePipe):
                     name=self.name, n_docs=len(samples), prefix=self.spans_prefix
                 )
             )
-        self.model.initialize(X=[example.reference for example in samples])
+        if weights is None:
+            self.model.initialize(X=[example.reference for example in samples])
+        else:
+            self._start_from(weights)
         self.model.attrs["trained"] = True
+
+    def _start_from(self, weights: str) -> None:
+        from refreader_spacy.reader.packaged import copy_packaged
+
+        copy_packaged(self.model, weights)
+        if self.cfg["configured"]["threshold"] is None:
+            self.threshold = self.model.attrs["threshold"]
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> Scores:
         """GAP is scored on gates: read again what was annotated without a trace."""

@@ -67,6 +67,21 @@ class Errors(metaclass=ErrorsWithCodes):
         "components.refreader.model.loss_weights."
     )
     R017 = "A scheme is one of {known}, but found '{found}'. Choose one of them."
+    R018 = (
+        "The package's weights '{name}' don't fit the model: {problem}. Take the "
+        "[components.refreader.model] that `refreader init-config` writes, or leave "
+        "`weights` out of [initialize.components.refreader] to start from fresh ones."
+    )
+    R019 = (
+        "The weights '{name}' are not in the package any more, only their config. "
+        "Leave `weights` out of [initialize.components.refreader], or install the "
+        "version of refreader-spacy that had them."
+    )
+    R020 = "There is a file {path} already. Overwrite it with --force, or name another."
+    R021 = (
+        "The pipeline '{name}' has no word vectors. Name one that has, such as "
+        "en_core_web_md, or leave --vectors out to start from the package's weights."
+    )
 
     # GAP: files, corpus, scores
     R100 = (
@@ -256,6 +271,10 @@ class Errors(metaclass=ErrorsWithCodes):
     )
 
     R248 = "'{field}' is nested or longer than {limit:,} bytes; a string may be longer"
+    R249 = (
+        "expected 'speakers' as [[start, end, name], ...] in characters of the text, "
+        "or 'turns' as [{'speaker': name, 'text': text}, ...]"
+    )
 
     # Streams
     R250 = (
@@ -556,6 +575,11 @@ class Errors(metaclass=ErrorsWithCodes):
         "the second for development, and the rest for training. Give more files, or "
         "leave it out."
     )
+    R359 = (
+        "Some documents are needed to train, some to choose the best model and some to "
+        "test: expected at least 3, but found {found}. Give more, or make training "
+        "files of your own with `refreader convert`."
+    )
 
     # Corpora
     R400 = (
@@ -622,6 +646,10 @@ class Errors(metaclass=ErrorsWithCodes):
     R417 = (
         "There is no document for {path}: the files have none, or none that was asked "
         "for. Check --documents and --without-genre."
+    )
+    R418 = (
+        "{path}, line {line}: expected a JSON object as Prodigy has it, with 'tokens', "
+        "'spans' and 'relations', but found {found}. Correct or remove the line."
     )
 
     # Plain text and distillation

@@ -58,6 +58,26 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Clues:
+    """What tells who mentions are, beside the memory.
+
+    name (Longs): A hash of its words without titles, if it may be a name, or 0 (K,).
+    is_name (NDArray): Is it one for certain? At a sentence's start, any word is
+        capitalised (K,).
+    gender (Longs): 0 where its words don't tell it (K,).
+    person (Longs): Of *I*, a hash of who says it, if that is known; of *you*, minus
+        that; 0 for all others (K,).
+    lost (Longs): The entity that was forgotten for it, or -1 (K,).
+    """
+
+    name: Longs
+    is_name: NDArray[np.bool_]
+    gender: Longs
+    person: Longs
+    lost: Longs
+
+
+@dataclass(frozen=True)
 class Mentions:
     """Mentions that a reader decided on at their heads, in the order of heads.
 
@@ -80,6 +100,7 @@ class Mentions:
     probability: Array
     label: Longs
     schemes: Array
+    clues: Clues | None = None
 
     def __len__(self) -> int:
         return len(self.head)
@@ -234,6 +255,13 @@ def joined(parts: Sequence[Part]) -> Part:
     def together(name: str) -> Any:
         return np.concatenate([getattr(m, name) for m in mentions])
 
+    known = [m.clues for m in mentions if m.clues is not None]
+    clues = None
+    if len(known) == len(mentions):
+        fields = ("name", "is_name", "gender", "person", "lost")
+        clues = Clues(
+            *(np.concatenate([getattr(c, name) for c in known]) for name in fields)
+        )
     gates = None
     if all(part.gates is not None for part in parts):
         gates = Reading(
@@ -245,13 +273,14 @@ def joined(parts: Sequence[Part]) -> Part:
     return Part(
         Mentions(
             mentions[0].first,
-            *(
-                together(name)
-                for name in (
-                    *("head", "start", "entity", "is_new"),
-                    *("probability", "label", "schemes"),
-                )
-            ),
+            together("head"),
+            together("start"),
+            together("entity"),
+            together("is_new"),
+            together("probability"),
+            together("label"),
+            together("schemes"),
+            clues,
         ),
         np.concatenate([part.closed for part in parts]),
         np.concatenate([part.ends for part in parts]),

@@ -29,6 +29,7 @@ from refreader_spacy.annotation.wording import (
     said_again,
     with_article,
 )
+from refreader_spacy.corpora.span_groups import SPEAKERS
 from refreader_spacy.lang.en.pronouns import (
     CASE_OF,
     DEMONSTRATIVES,
@@ -40,7 +41,6 @@ from refreader_spacy.lang.en.words import Number, plain
 
 Anaphors = Literal["pronouns", "all", "first_in_sentence"]
 
-SPEAKERS = "speakers"  # the group of turns, each labelled with who says it
 DEEPEST = 3  # mentions in mentions that are replaced in what is said again
 
 

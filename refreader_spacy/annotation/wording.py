@@ -219,7 +219,10 @@ def in_case(text: str, words: Span, place: Token) -> str:
     """Text that was said in these words, as it is written in a token's place."""
     if needs_capital(place):
         return text[0].upper() + text[1:] if text.split()[0].islower() else text
-    if first_word(words) in DETERMINERS | POSSESSIVES and starts_sentence(words[0]):
+    small = DETERMINERS | POSSESSIVES
+    if first_word(words) in small and starts_sentence(words[0]):
+        if plain(text.split()[0]) not in small:  # "Her sister" is "Ann's sister" by now
+            return text
         return text[0].lower() + text[1:]  # but it stays in a name: "in The Hague"
     return text
 

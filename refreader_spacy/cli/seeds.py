@@ -64,7 +64,9 @@ def seeds(
         typer.Option(help="Seeds side by side, each on its share of the cores.", min=1),
     ] = 1,
 ) -> None:
-    """Train, find the threshold on validation and score on test, for seeds 1, 2, 3.
+    """Train and score with several seeds.
+
+    The threshold is found on validation, the scores are of the test set.
 
     Pipelines go to training/NAME/SEED and scores to metrics/NAME_sSEED.json. A seed
     whose scores are newer than all it is made from is left alone, so a run that was

@@ -54,7 +54,7 @@ def table(
         Path, typer.Option(help="Where the table stands, between its two markers.")
     ] = Path("README.md"),
 ) -> None:
-    """Print the results in metrics/ beside the paper's, and put them into the README.
+    """Print the results in metrics/, and renew the README's.
 
     Rows are means over seeds, with the standard deviation: F1 where the pronoun is
     masculine and where it is feminine, their ratio, and F1 on all. Rows of the paper

@@ -30,7 +30,7 @@ def weights(
         Path | None, typer.Option(help="Write the card as Markdown too.")
     ] = None,
 ) -> None:
-    """Write a trained reader's weights in the form that the package ships.
+    """Write a reader's weights as the package ships them.
 
     For the maintainers of this package. The threshold that is stored in the pipeline
     goes into the card, as do the scores.

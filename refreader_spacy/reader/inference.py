@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refreader_spacy.lang.en.lexemes import Column
+from refreader_spacy.lang.en.pronouns import Pronoun
+from refreader_spacy.protocol import Clues
 from refreader_spacy.reader.kernels import read_mentions, recur
 from refreader_spacy.reader.memory import (
     Choices,
@@ -25,7 +27,14 @@ from refreader_spacy.reader.memory import (
     MemoryWeights,
     remember,
 )
-from refreader_spacy.reader.mentions import LONGEST, Field, describe_mentions
+from refreader_spacy.reader.mentions import (
+    LONGEST,
+    Field,
+    Kind,
+    MentionTable,
+    describe_mentions,
+    string_hashes,
+)
 from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, FURTHEST, SCHEMES
 from refreader_spacy.reader.tokens import N_COLUMNS, QUOTATION, Ints, TextState
 
@@ -140,6 +149,7 @@ class Part:
     number (int): Of the first of these mentions.
     schemes (Floats): How likely each scheme calls it a mention (K, 4).
     types (Ints): Of entity (K,).
+    clues (Clues): What tells who they are, beside the memory.
     closed, ends (Longs): Numbers of mentions whose last token is known now, and it.
     """
 
@@ -150,6 +160,7 @@ class Part:
     schemes: Floats
     types: Ints
     choices: Choices
+    clues: Clues
     closed: Longs
     ends: Longs
 
@@ -236,6 +247,7 @@ def read_parts(
         number = state.memory.n_mentions
         if lengths[b]:
             finish_pending(weights, state, history[offsets[b]])
+        before = state.memory.entities.copy()
         choices = read_mentions(
             weights.memory,
             state.memory,
@@ -257,6 +269,7 @@ def read_parts(
                 schemes[heads[some]],
                 types[some].argmax(axis=1).astype(np.int32),
                 choices,
+                clues_of(table.part(some), choices, before),
                 *closed[b],
             )
         )
@@ -271,6 +284,28 @@ def read_parts(
         ].copy()
         state.n_read += int(lengths[b])
     return parts
+
+
+def clues_of(table: MentionTable, choices: Choices, before: Longs) -> Clues:
+    """What tells who mentions are, beside the memory.
+
+    before (Longs): The entity in each cell before the first of them, or -1 (M,).
+    """
+    kind = table.fields[:, Field.KIND]
+    is_name = kind == Kind.NAME
+    named = is_name | (kind == Kind.CAPITAL_START)
+    name = string_hashes(table.names, named)
+    said = np.where(table.fields[:, Field.QUOTATION] > 0, 0, 1)
+    speaker = said * table.fields[:, Field.SPEAKER].astype(np.int64)
+    person = np.where(kind == Pronoun.I, speaker, 0)
+    person = np.where(kind == Pronoun.YOU, -speaker, person)
+    held = before.tolist()
+    lost = np.full(len(kind), -1)
+    for i in np.flatnonzero(choices.is_new).tolist():
+        cell = int(choices.cell[i])
+        lost[i], held[cell] = held[cell], int(choices.entity[i])
+    gender = table.fields[:, Field.GENDER].astype(np.int64)
+    return Clues(name.astype(np.int64), is_name, gender, person, lost)
 
 
 READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]

@@ -136,7 +136,7 @@ def describe_mentions(
     fields[:, Field.KIND] = kind
     fields[:, Field.WORD] = head[:, Column.WORD]
     fields[:, Field.STEM] = head[:, Column.STEM]
-    fields[:, Field.STRING] = _string_hashes(words, sure)
+    fields[:, Field.STRING] = string_hashes(words, sure)
     fields[:, Field.INITIALS] = _initials(named, span)
     fields[:, Field.LETTERS] = np.where(sure, head[:, Column.LETTERS], 0)
     fields[:, Field.GENDER] = _genders(span, inside, head, kind)
@@ -208,7 +208,8 @@ def _numbers(head: Ints, start: Ints, kind: Ints, pronoun: Ints) -> Ints:
     return number
 
 
-def _string_hashes(words: Ints, sure: NDArray[np.bool_]) -> Ints:
+def string_hashes(words: Ints, sure: NDArray[np.bool_]) -> Ints:
+    """A hash of all words of each mention; 0 for one that isn't sure (K,)."""
     total = np.zeros(len(words), np.int64)
     for column in words.T:
         total = np.where(column > 0, (total * 1000003 + column) & HASH_BITS, total)

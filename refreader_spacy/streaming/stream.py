@@ -13,10 +13,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from refreader_spacy.decoding.decoder import Decided, Decoder
+from refreader_spacy.corpora.span_groups import SPEAKER_LABELS, SPEAKERS
+from refreader_spacy.decoding.decoder import Decided, Decoder, Forgotten
 from refreader_spacy.errors import Errors
 from refreader_spacy.protocol import BLOCK, Part, Past, Reader, ReaderModel, reader_of
-from refreader_spacy.reader.tokens import SPEAKERS
 from refreader_spacy.streaming.events import (
     ClusterFinished,
     EntityForgotten,
@@ -60,6 +60,29 @@ class Token(NamedTuple):
     meta: Any
 
 
+def rows(clusters: dict[int, tuple[int, int]]) -> list[list[int]]:
+    """What a decoder knows of clusters, as msgpack can store it."""
+    return [[key, *known] for key, known in clusters.items()]
+
+
+def part_of(span: Span) -> Doc:
+    """A part of a Doc by itself, with who says what in it."""
+    part = span.as_doc()
+    for key in (SPEAKERS, SPEAKER_LABELS):
+        if key in span.doc.spans:
+            part.spans[key] = [
+                Span(
+                    part,
+                    max(turn.start, span.start) - span.start,
+                    min(turn.end, span.end) - span.start,
+                    label=turn.label,
+                )
+                for turn in span.doc.spans[key]
+                if turn.start < span.end and turn.end > span.start
+            ]
+    return part
+
+
 class Stream:
     """Reads a text piece by piece as if it were whole, in bounded memory."""
 
@@ -89,6 +112,7 @@ class Stream:
         self._mentions: dict[int, Mention] = {}
         self._open: dict[int, int] = {}  # mentions without a right edge: their starts
         self._spans: set[tuple[int, int]] = set()  # of mentions that were closed lately
+        self._leaving: set[int] = set()  # clusters that go when all of it is closed
         self._tokens: deque[Token] = deque()
         self._first = 0  # the number of the first of them
         self._n_chars = 0
@@ -124,7 +148,7 @@ class Stream:
         if isinstance(piece, str):
             return events + self._read_text(self._text.add(piece, meta))
         if isinstance(piece, Span):
-            piece = piece.as_doc()
+            piece = part_of(piece)
         elif not isinstance(piece, Doc):
             piece = Doc(self.pipe.vocab, words=list(piece))
         elif self._past is not None:  # it will be written on
@@ -175,7 +199,7 @@ class Stream:
         """Read tokens, of any number, in blocks."""
         events: list[Event] = []
         for start in range(0, len(doc), BLOCK):
-            part = doc if len(doc) <= BLOCK else doc[start : start + BLOCK].as_doc()
+            part = doc if len(doc) <= BLOCK else part_of(doc[start : start + BLOCK])
             events += self._read_block(part, metas[start : start + BLOCK])
         return events
 
@@ -202,25 +226,46 @@ class Stream:
         return events
 
     def _report(self, part: Part) -> Iterator[Event]:
+        """What happened, in the order of the tokens at which it did."""
+        pairs = zip(part.closed.tolist(), part.ends.tolist(), strict=True)
+        closed = deque(pairs)
         for decided in self._decoder.decide(part):
-            mention = self._mention(decided, decided.head + 1)
-            self._mentions[decided.number] = mention
-            self._open[decided.number] = decided.start
-            numbers = self._entities.setdefault(decided.cluster, deque())
-            numbers.append(decided.number)
-            if len(numbers) > LATEST:
-                self._mentions.pop(numbers.popleft())
-            yield MentionStored(mention)
-            if len(numbers) > 1:
-                antecedent = self._mentions[numbers[-2]]
-                yield LinkMade(antecedent, mention, decided.probability)
-        for number, end in zip(part.closed.tolist(), part.ends.tolist(), strict=True):
-            if self._open.pop(number, None) is not None and number in self._mentions:
-                mention = self._extended(self._mentions[number], end)
-                self._mentions[number] = mention
-                yield MentionClosed(mention)
-                self._drop_if_doubled(number, mention)
-        yield from self._let_go(part)
+            while closed and closed[0][1] <= decided.head:
+                yield from self._close(*closed.popleft())
+            if isinstance(decided, Forgotten):
+                self._leaving.add(decided.cluster)
+                yield from self._let_go()
+            else:
+                self._leaving.discard(decided.cluster)  # found again
+                yield from self._store(decided)
+        for number, end in closed:
+            yield from self._close(number, end)
+        growing = self._decoder.release(part)
+        self._leaving |= {e for e in self._entities if e not in growing}
+        yield from self._let_go()
+
+    def _store(self, decided: Decided) -> Iterator[Event]:
+        mention = self._mention(decided, decided.head + 1)
+        self._mentions[decided.number] = mention
+        self._open[decided.number] = decided.start
+        numbers = self._entities.setdefault(decided.cluster, deque())
+        numbers.append(decided.number)
+        if len(numbers) > LATEST:
+            self._mentions.pop(numbers.popleft())
+        yield MentionStored(mention)
+        if len(numbers) > 1:
+            antecedent = self._mentions[numbers[-2]]
+            yield LinkMade(antecedent, mention, decided.probability)
+
+    def _close(self, number: int, end: int) -> Iterator[Event]:
+        """The right edge of a mention is known."""
+        if self._open.pop(number, None) is not None and number in self._mentions:
+            mention = self._extended(self._mentions[number], end)
+            self._mentions[number] = mention
+            yield MentionClosed(mention)
+            self._drop_if_doubled(number, mention)
+            if mention.entity in self._leaving:
+                yield from self._let_go()
 
     def _drop_if_doubled(self, number: int, mention: Mention) -> None:
         """Two heads may have come out with one span, which is one mention; or with one
@@ -266,11 +311,14 @@ class Stream:
         text = "".join(token.text + token.space for token in tokens[:-1])
         return text + tokens[-1].text, tokens[0].start, tokens[0].meta
 
-    def _let_go(self, part: Part) -> Iterator[Event]:
-        alive = self._decoder.release(part)
+    def _let_go(self) -> Iterator[Event]:
+        """Hand out the clusters that were forgotten, once their mentions are closed."""
+        if not self._leaving:
+            return
         opened = {self._mentions[n].entity for n in self._open if n in self._mentions}
-        for entity in [e for e in self._entities if e not in alive | opened]:
-            numbers = self._entities.pop(entity)
+        for entity in sorted(self._leaving - opened):
+            self._leaving.discard(entity)
+            numbers = self._entities.pop(entity, deque())
             mentions = [self._mentions.pop(number) for number in numbers]
             yield EntityForgotten(entity)
             if self._counts(mentions):
@@ -287,12 +335,21 @@ class Stream:
                     "threshold": self._decoder.threshold,
                     "scheme": self._decoder.scheme,
                     "n_clusters": self._decoder.n_clusters,
-                    "clusters": [[e, *c] for e, c in self._decoder.clusters.items()],
+                    "clusters": rows(self._decoder.clusters),
+                    "speakers": rows(self._decoder.speakers),
+                    "names": [
+                        [c, [[*name, n] for name, n in names.items()]]
+                        for c, names in self._decoder.names.items()
+                    ],
+                    "forgotten": [
+                        [*name, *c] for name, c in self._decoder.forgotten.items()
+                    ],
                 },
                 "entities": [[e, list(n)] for e, n in self._entities.items()],
                 "mentions": [[n, list(m)] for n, m in self._mentions.items()],
                 "open": list(self._open.items()),
                 "spans": sorted(self._spans),
+                "leaving": sorted(self._leaving),
                 "tokens": [list(token) for token in self._tokens],
                 "first": self._first,
                 "n_chars": self._n_chars,
@@ -333,10 +390,20 @@ class Stream:
             float(decoder["threshold"]), decoder["scheme"], int(decoder["n_clusters"])
         )
         self._decoder.clusters = {e: (c, n) for e, c, n in decoder["clusters"]}
+        self._decoder.speakers = {s: (c, n) for s, c, n in decoder["speakers"]}
+        self._decoder.names = {
+            c: {(name, gender): n for name, gender, n in names}
+            for c, names in decoder["names"]
+        }
+        self._decoder.forgotten = {
+            (name, gender): (c, latest, n)
+            for name, gender, c, latest, n in decoder["forgotten"]
+        }
         self._entities = {e: deque(numbers) for e, numbers in saved["entities"]}
         self._mentions = {n: Mention(*m) for n, m in saved["mentions"]}
         self._open = dict(saved["open"])
         self._spans = {(start, end) for start, end in saved["spans"]}
+        self._leaving = {int(cluster) for cluster in saved["leaving"]}
         self._tokens = deque(Token(*token) for token in saved["tokens"])
         self._first, self._n_chars = int(saved["first"]), int(saved["n_chars"])
         self._text.restore([TextPart(*part) for part in saved["text"]])

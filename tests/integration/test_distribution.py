@@ -107,6 +107,15 @@ def test_the_command_is_installed(installed):
     assert "annotate" in shown.stdout
 
 
+def test_a_config_to_train_with_needs_the_wheel_only(installed, tmp_path):
+    refreader = str(Path(python_of(installed)).with_name("refreader"))
+    command = [refreader, "init-config", "config.cfg"]
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
+    written = (tmp_path / "config.cfg").read_text()
+    assert 'weights = "en_' in written
+    assert "vectors = null" in written
+
+
 def test_the_wheel_has_data_and_no_sources_of_the_kernel(built):
     (wheel,) = built.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
@@ -114,6 +123,7 @@ def test_the_wheel_has_data_and_no_sources_of_the_kernel(built):
         "refreader_spacy/py.typed",
         "given_names.json",
         "page/static/index.html",
+        "training/template.cfg",
         "/model",
         "licenses/LICENSE",
     ):

@@ -57,12 +57,12 @@ def place(mention):
 
 
 def clusters_in_stream(events):
-    """Clusters as a user gathers them from events."""
-    return sorted(
-        sorted(place(mention) for mention in event.mentions)
-        for event in events
-        if isinstance(event, ClusterFinished)
-    )
+    """Clusters as a user gathers them from events: one may go, and be found again."""
+    found = {}
+    for event in events:
+        if isinstance(event, ClusterFinished):
+            found.setdefault(event.entity, []).extend(map(place, event.mentions))
+    return sorted(map(sorted, found.values()))
 
 
 def clusters_on_doc(doc):

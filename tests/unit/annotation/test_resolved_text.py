@@ -225,6 +225,12 @@ def test_a_chain_is_as_strong_as_its_weakest_link():
     assert doc._.resolved_text == doc.text
 
 
+def test_a_name_in_what_is_said_again_keeps_its_capital():
+    doc = marked("[a:Ann] came. [b:[a:Her] sister] left. I saw [b:her].")
+    expected = "Ann came. Ann's sister left. I saw Ann's sister."
+    assert doc._.resolved_text == expected
+
+
 def test_protected_spans_stay():
     doc = marked("[a:Ahab] ran. [a:He] fell, and [a:he] swore.")
     found = doc._.resolve(protected=[doc[3:6]])

@@ -37,6 +37,8 @@ def document() -> GoldDocument:
         ("a.jsonlines", "{broken\n", Format.JSONLINES),
         ("a.jsonlines", "3\n", Format.JSONLINES),
         ("a.jsonl", "", Format.JSONLINES),
+        ("a.jsonl", '{"text": "Ann", "tokens": []}\n', Format.PRODIGY),
+        ("a.tsv", "", Format.GAP),
     ],
 )
 def test_a_files_name_and_first_line_tell_its_format(tmp_path, name, text, expected):
@@ -56,7 +58,9 @@ def test_what_cannot_be_written_is_said(name):
         output_format(Path(name))
 
 
-@pytest.mark.parametrize("ending", ["spacy", "conllu", "conll", "jsonl"])
+@pytest.mark.parametrize(
+    "ending", ["spacy", "conllu", "conll", "jsonl", "prodigy.jsonl"]
+)
 def test_every_format_is_written_and_read(nlp, tmp_path, document, ending):
     path = tmp_path / f"a.{ending}"
     counts = write_documents([document, document], path, nlp.vocab)
