@@ -66,7 +66,9 @@ def _percent(fraction: float) -> float:
 def card_page(name: str, card: dict[str, Any]) -> str:
     """A card as a page of Markdown."""
     parts = [f"# {name}", card.get("description", "")]
-    facts = {"licence": card.get("license"), "threshold": card.get("threshold")}
+    facts = {"licence": card.get("license")}
+    if "threshold" in card:
+        facts["threshold"] = f"{card['threshold']:.2f}"
     parts.append(_list(f"{key}: {value}" for key, value in facts.items() if value))
     if data := card.get("data"):
         rows = [(each["name"], each["license"]) for each in data]
