@@ -75,6 +75,11 @@ class Errors(metaclass=ErrorsWithCodes):
         "components.refreader.model.loss_weights."
     )
     R017 = "A scheme is one of {known}, but found '{found}'. Choose one of them."
+    R018 = (
+        "The data of '{name}' can't be loaded ({problem}): it was changed, or is of "
+        "another model. Load it with the config.cfg that was saved beside it, or save "
+        "the pipeline again."
+    )
 
     # GAP: files, corpus, scores
     R100 = (

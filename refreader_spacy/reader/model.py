@@ -12,6 +12,7 @@ from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.protocol import Array, ReaderModel
+from refreader_spacy.reader.encoders import check_words
 from refreader_spacy.reader.shim import ReaderShim
 
 Encoder = Model[list[Doc], list[Floats2d]]
@@ -76,6 +77,18 @@ def initialize(model: ReaderModel, X: list[Doc] | None = None, Y: Any = None) ->
     found = {v.shape[-1] for v in encoder.predict(X)} if X else set()
     for width in found - {expected}:
         raise ValueError(Errors.R001.format(found=width, expected=expected))
+
+
+def check_loaded(model: Model[Any, Any]) -> None:
+    """Raise an error unless tables that were loaded can be looked things up in."""
+    for layer in model.walk():
+        tables: list[Any] = [
+            layer.get_param(name) for name in layer.param_names if layer.has_param(name)
+        ]
+        if any(table.dtype.kind != "f" or not table.ndim for table in tables):
+            raise ValueError(Errors.R005.format(problem=f"parameters of {layer.name}"))
+        if "found_by" in layer.attrs and tables:
+            check_words(layer)
 
 
 def check_sizes(**sizes: int) -> None:

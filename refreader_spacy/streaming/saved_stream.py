@@ -15,6 +15,7 @@ import srsly
 from pydantic import BaseModel, Field, ValidationError
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import unpacking
 from refreader_spacy.protocol import Progress
 from refreader_spacy.streaming.events import Mention
 from refreader_spacy.streaming.token_buffer import Part, Token
@@ -106,10 +107,11 @@ def loaded(data: bytes) -> SavedStream:
 def unpacked(data: bytes) -> dict[str, Any]:
     """The plain data again, if no byte was changed."""
     try:
-        whole = srsly.msgpack_loads(data)
-        inner = whole["data"]
-        right = whole["format"] == FORMAT and whole["checksum"] == checksum(inner)
-        saved = srsly.msgpack_loads(inner) if right else None
+        with unpacking():
+            whole = srsly.msgpack_loads(data)
+            inner = whole["data"]
+            right = whole["format"] == FORMAT and whole["checksum"] == checksum(inner)
+            saved = srsly.msgpack_loads(inner) if right else None
     except Exception as error:
         raise ValueError(Errors.R255.format(expected=FORMAT)) from error
     if not isinstance(saved, dict):
