@@ -28,5 +28,7 @@ modules = cythonize(
     ]
 )
 for module in modules:
-    module.optional = not SANITIZE  # without a compiler, NumPy reads; cythonize forgets it
+    module.optional = (
+        not SANITIZE
+    )  # without a compiler, NumPy reads; cythonize forgets it
 setup(ext_modules=modules)

@@ -12,7 +12,7 @@ import anyio
 import httpx
 import pytest
 import spacy
-from fuzzing import N, OURS, SECONDS, message, tries
+from fuzzing import OURS, SECONDS, N, message, tries
 from mutations import mutated
 
 from refreader_spacy.bulk.readers import read_source

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from fuzzing import N, OURS, message, tries
+from fuzzing import OURS, N, message, tries
 from hostile import hostile
 from mutations import mutated
 
@@ -83,7 +83,7 @@ def test_any_model_is_read_or_there_is_a_message(nlp_of):
         nlp_of(text)
 
     for chance in tries("model bytes"):
-        said = message(lambda: read(mutated(data, chance)))
+        said = message(lambda chance=chance: read(mutated(data, chance)))
         assert OURS.match(said), said
     pipe.from_bytes(data)
     assert nlp_of(text)
