@@ -194,7 +194,7 @@ class Stream:
         return events
 
     def _add(self, token: SpacyToken, meta: Any) -> None:
-        """Keep a token; white space goes with the one before, as no mention ends there."""
+        """Keep a token; white space, which no mention ends in, with the one before."""
         if token.is_space and self._tokens:
             last = self._tokens[-1]
             space = (last.space + token.text_with_ws)[:LONGEST_SPACE]

@@ -2,6 +2,7 @@
 
 import gc
 
+import numpy as np
 import pytest
 from spacy.tokens import Doc
 
@@ -293,6 +294,18 @@ def test_a_decoder_of_another_reader_is_refused(pipe, reader_nlp):
         changed = {**saved, "decoder": {**saved["decoder"], name: value}}
         with pytest.raises(ValueError, match="R257"):
             Stream.from_bytes(reader_nlp, packed(changed))
+
+
+def test_a_state_of_the_papers_reader_is_checked(paper_nlp):
+    stream = paper_nlp.get_pipe("refreader").stream()
+    stream.feed("Bo told Ann Lee that he was late, and she ")
+    saved = unpacked(stream.to_bytes())
+    zeros = np.zeros(stream._reader.n_cells, np.float32)
+    mention = {"start": 0, "end": saved["n_tokens"], "capital": True, "cell": 0}
+    mention |= {"new": b"", "kept": zeros, "stored": zeros, "links": zeros}
+    changed = {**saved, "state": {**saved["state"], "open": mention}}
+    with pytest.raises(ValueError, match=r"R257.*new"):
+        Stream.from_bytes(paper_nlp, packed(changed))
 
 
 def test_an_empty_piece_is_no_event(pipe, reader_nlp):
