@@ -44,12 +44,12 @@ def test_a_run_that_was_begun_here_goes_on_there():
 
 
 def running_actors() -> list[int]:
-    """Those of this test: an actor works in the folder of the command."""
+    """Those of this test that annotate: they work in the folder of the command."""
     found = []
     for path in Path("/proc").iterdir():
         with suppress(OSError):
             here = path.name.isdigit() and (path / "cwd").readlink() == Path.cwd()
-            if here and b"ray::" in (path / "cmdline").read_bytes():
+            if here and b"ray::MapWorker" in (path / "cmdline").read_bytes():
                 found.append(int(path.name))
     return found
 
@@ -86,9 +86,8 @@ def test_killed_actors_are_replaced():
                 ),
                 600,
             )
-            for actor in random.sample(running_actors(), 1):
-                with suppress(ProcessLookupError):
-                    os.kill(actor, signal.SIGKILL)
+            with suppress(IndexError, ProcessLookupError):  # it has ended meanwhile
+                os.kill(random.choice(running_actors()), signal.SIGKILL)
         process.communicate(timeout=1800)
     assert process.returncode == 0
     assert ids_in(Path("out")) == dict.fromkeys(range(N_RECORDS), 1)
@@ -96,7 +95,9 @@ def test_killed_actors_are_replaced():
 
 @pytest.mark.skipif(TIMES == 1, reason="for `make soak`")
 def test_nodes_that_die_are_done_without():
-    write_records(Path("in.jsonl"), N_RECORDS)
+    """As many as there is time for: each takes a while until another has come."""
+    n_records = 20 * N_RECORDS
+    write_records(Path("in.jsonl"), n_records)
     script = f"""
 import threading, time
 from pathlib import Path
@@ -108,7 +109,8 @@ cluster.wait_for_nodes()
 def kill():
     global node
     for n in range({TIMES}):
-        while len(list(Path("out").glob("*-*.jsonl"))) < 3 * (n + 1):
+        done = len(list(Path("out").glob("*-*.jsonl")))
+        while len(list(Path("out").glob("*-*.jsonl"))) < done + 3:
             time.sleep(0.05)
         cluster.remove_node(node, allow_graceful=False)
         Path(f"killed-{{n}}").touch()
@@ -118,5 +120,7 @@ app(["annotate", "in.jsonl", "-o", "out", "--address", cluster.address,
      *{[str(each) for each in RAY]!r}])
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=3600)
-    assert ids_in(Path("out")) == dict.fromkeys(range(N_RECORDS), 1)
-    assert list(Path().glob("killed-*"))
+    assert ids_in(Path("out")) == dict.fromkeys(range(n_records), 1)
+    n_killed = len(list(Path().glob("killed-*")))
+    print(f"{n_killed} nodes were killed")
+    assert n_killed
