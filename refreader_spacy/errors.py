@@ -80,6 +80,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "another model. Load it with the config.cfg that was saved beside it, or save "
         "the pipeline again."
     )
+    R019 = (
+        "{name} should be {expected}, but is {found}. Correct "
+        "components.refreader.model.{name}."
+    )
 
     # GAP: files, corpus, scores
     R100 = (
