@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from weakref import ref
 
 import srsly
 from spacy.language import Language
@@ -25,8 +26,16 @@ from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import unpacking
 from refreader_spacy.lang.languages import warn_of_language
-from refreader_spacy.protocol import Part, Reader, ReaderModel, read_docs, reader_of
-from refreader_spacy.reader.model import check_loaded
+from refreader_spacy.protocol import (
+    Part,
+    Past,
+    Reader,
+    ReaderModel,
+    read_docs,
+    reader_of,
+)
+from refreader_spacy.reader.card import fill_meta
+from refreader_spacy.reader.encoders import check_loaded
 
 if TYPE_CHECKING:
     from refreader_spacy.streaming.stream import Stream
@@ -81,12 +90,14 @@ def make_refreader(
         the reader found. "auto" is "all" with singletons and "ontonotes" without.
     spans_prefix (str): Clusters are the span groups `{spans_prefix}_1`, `_2`, ...
     trace (bool): Keep gates and saliences on the Doc, for drawing.
-    surprisal (bool): Keep how unexpected each word was, for `token._.surprisal`, if the
-        weights are of a language model. It takes another reading.
+    surprisal (bool): Keep how unexpected each word was, for `token._.surprisal`: as a
+        causal transformer underneath predicts it, in the same reading; or the weights,
+        if they are of a language model, in another one.
     scorer (Callable | None): Used by nlp.evaluate.
     """
-    if "card" in model.attrs:  # the package's weights read English only
-        warn_of_language(nlp.lang or "xx", name)
+    if "card" in model.attrs:  # the package's weights
+        warn_of_language(nlp.lang or "xx", name)  # they read English only
+        fill_meta(nlp.meta, model.attrs["card"])
     return RefReader(
         nlp.vocab,
         model,
@@ -99,6 +110,7 @@ def make_refreader(
         surprisal=surprisal,
         scorer=scorer,
         tokenizer=nlp.tokenizer,
+        pipeline=ref(nlp),
     )
 
 
@@ -146,6 +158,7 @@ class RefReader(TrainablePipe):
         surprisal: bool = False,
         scorer: Callable[..., Scores] | None = None,
         tokenizer: Callable[[str], Doc] | None = None,
+        pipeline: Callable[[], Language | None] = lambda: None,
     ) -> None:
         register_extensions()
         self.vocab = vocab
@@ -153,6 +166,7 @@ class RefReader(TrainablePipe):
         self.name = name
         self.scorer = scorer
         self.tokenizer = tokenizer
+        self.pipeline = pipeline
         self.cfg: dict[str, Any] = {}
         if threshold is None:
             self.threshold = model.attrs.get("threshold", DEFAULT_THRESHOLD)
@@ -193,6 +207,20 @@ class RefReader(TrainablePipe):
         from refreader_spacy.streaming.stream import Stream
 
         return Stream(self, self.tokenizer)
+
+    def past(self) -> Past:
+        """What a stream keeps for the model's encoder: the `past` of the component
+        before this one that the encoder depends on."""
+        nlp = self.pipeline()
+        upstream = self.model.layers[0].attrs.get("upstream", "*")
+        for name, pipe in nlp.pipeline if nlp is not None else ():
+            if pipe is self:
+                break
+            attrs = getattr(getattr(pipe, "model", None), "attrs", {})
+            if "past" in attrs and upstream in ("*", name):
+                past: Past = attrs["past"](cast(Any, pipe).model)
+                return past
+        raise ValueError(Errors.R253.format(name=self.name, upstream=upstream))
 
     def predict(self, docs: Iterable[Doc]) -> list[Part]:
         """What is decided about each Doc, which is left as it is."""
@@ -237,8 +265,13 @@ class RefReader(TrainablePipe):
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
+        weights: str | None = None,
     ) -> None:
-        """Start from fresh weights, and check that there is something to learn from."""
+        """Check that there is something to learn from, and start.
+
+        weights (str | None): Go on from weights of the package, such as
+            "en_general_1"; None draws fresh ones.
+        """
         validate_get_examples(get_examples, "RefReader.initialize")
         samples = list(islice(get_examples(), N_SAMPLES))
         if not any(has_gold(example, self.spans_prefix) for example in samples):
@@ -247,8 +280,18 @@ class RefReader(TrainablePipe):
                     name=self.name, n_docs=len(samples), prefix=self.spans_prefix
                 )
             )
-        self.model.initialize(X=[example.reference for example in samples])
+        if weights is None:
+            self.model.initialize(X=[example.reference for example in samples])
+        else:
+            self._start_from(weights)
         self.model.attrs["trained"] = True
+
+    def _start_from(self, weights: str) -> None:
+        from refreader_spacy.reader.packaged import copy_packaged
+
+        copy_packaged(self.model, weights)
+        if self.cfg["configured"]["threshold"] is None:
+            self.threshold = self.model.attrs["threshold"]
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> Scores:
         """GAP is scored on gates: read again what was annotated without a trace."""
@@ -296,7 +339,7 @@ class RefReader(TrainablePipe):
             if str(error).startswith("[R"):
                 raise
             problem = f"{type(error).__name__}: {error}"
-            message = Errors.R018.format(name=self.name, problem=problem[:200])
+            message = Errors.R022.format(name=self.name, problem=problem[:200])
             raise ValueError(message) from error
 
     def _keep_overrides(self, given: dict[str, Any]) -> None:

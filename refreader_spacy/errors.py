@@ -58,14 +58,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
     )
-    R013 = (
-        "There are no articles at {path}. Give a text file, maybe .xz, of biographies: "
-        "a line `= Name =`, then a paragraph a line."
-    )
-    R014 = (
-        "{path} has no line like `= Name =`, which begins an article and names the "
-        "person it is about."
-    )
     R015 = (
         "A reader's sizes are at least 1, but {name} is {found}. Correct "
         "components.refreader.model.{name}."
@@ -76,11 +68,26 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R017 = "A scheme is one of {known}, but found '{found}'. Choose one of them."
     R018 = (
+        "The package's weights '{name}' don't fit the model: {problem}. Take the "
+        "[components.refreader.model] that `refreader init-config` writes, or leave "
+        "`weights` out of [initialize.components.refreader] to start from fresh ones."
+    )
+    R019 = (
+        "The weights '{name}' are not in the package any more, only their config. "
+        "Leave `weights` out of [initialize.components.refreader], or install the "
+        "version of refreader-spacy that had them."
+    )
+    R020 = "There is a file {path} already. Overwrite it with --force, or name another."
+    R021 = (
+        "The pipeline '{name}' has no word vectors. Name one that has, such as "
+        "en_core_web_md, or leave --vectors out to start from the package's weights."
+    )
+    R022 = (
         "The data of '{name}' can't be loaded ({problem}): it was changed, or is of "
         "another model. Load it with the config.cfg that was saved beside it, or save "
         "the pipeline again."
     )
-    R019 = (
+    R023 = (
         "{name} should be {expected}, but is {found}. Correct "
         "components.refreader.model.{name}."
     )
@@ -273,6 +280,10 @@ class Errors(metaclass=ErrorsWithCodes):
     )
 
     R248 = "'{field}' is nested or longer than {limit:,} bytes; a string may be longer"
+    R249 = (
+        "expected 'speakers' as [[start, end, name], ...] in characters of the text, "
+        "or 'turns' as [{'speaker': name, 'text': text}, ...]"
+    )
 
     # Streams
     R250 = (
@@ -290,9 +301,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "or make a new stream."
     )
     R253 = (
-        "A stream reads a text in pieces, but the transformer under '{name}' needs all "
-        "that comes before a token. Read the whole text as one Doc, or use a reader "
-        "with an encoder of single tokens, such as the weights in the package."
+        "A stream reads a text in pieces, and the transformer under '{name}' needs "
+        "what comes before them, but the pipeline has no component before '{name}' "
+        "that keeps it (upstream = '{upstream}'). Load both with one pipeline, where "
+        "the transformer is a refreader-spacy.Transformer.v1 and isn't disabled."
     )
     R254 = (
         "The stream can't be saved: {problem}. The meta of a piece should be what JSON "
@@ -399,10 +411,9 @@ class Errors(metaclass=ErrorsWithCodes):
         "components.transformer.model.window is {found}. Set it to {limit} or less."
     )
     R310 = (
-        "The vectors of a transformer can't be kept on disk while {found} of its "
-        "layers are trained. Take refreader-spacy.keep_features.v1 out of "
-        "[initialize.after_init], or set components.transformer.model.trained_layers "
-        "= 0."
+        "The vectors of a transformer can't be kept on disk while {found}. Take "
+        "refreader-spacy.keep_features.v1 out of [initialize.after_init], or set "
+        "trained_layers = 0 and surprisal = false in components.transformer.model."
     )
     R311 = (
         "The transformer '{name}' isn't the one that this pipeline was trained with: "
@@ -431,6 +442,28 @@ class Errors(metaclass=ErrorsWithCodes):
         "There are no trained weights at {path} to start from. Train them first, for "
         "example with `spacy project run transformer` or `pretrain`, or start from "
         "fresh weights with [paths] source = null."
+    )
+
+    R316 = (
+        "Surprisal is how unexpected a word is after those before it, so it needs a "
+        "causal language model: set components.transformer.model.lookahead = false "
+        "and take configs/general_causal.cfg as an example, or set surprisal = false."
+    )
+    R317 = (
+        "The pipeline was saved without the layers of '{name}' that predict words. Set "
+        "components.transformer.model.surprisal = false, or save it again with "
+        "surprisal = true from a pipeline that names its transformer."
+    )
+    R318 = (
+        "The tokenizer of '{name}' has no piece that begins a text, so nothing "
+        "predicts the first word. Set components.transformer.model.surprisal = false, "
+        "or choose another language model."
+    )
+    R319 = (
+        "The transformer under '{name}' wasn't asked for surprisal. Set "
+        "components.transformer.model.surprisal = true beside "
+        "components.{name}.surprisal, in the config or by spacy.load(..., config=...); "
+        "its vectors stay as they are."
     )
 
     # Pretraining on plain text
@@ -478,8 +511,9 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R330 = (
         "The model of '{name}' can't predict words: its weights have no output layer. "
-        "Use a pipeline that `refreader pretrain` has made, or one that was trained "
-        "from its weights."
+        "Small weights that can are made by `spacy project run lm-memory`, in "
+        "training/lm_memory/model-best; or put a causal language model underneath, as "
+        "configs/general_causal.cfg does, with surprisal = true for both components."
     )
     R331 = (
         "`spacy pretrain` can't carry the reader's state from one block of a text to "
@@ -550,6 +584,11 @@ class Errors(metaclass=ErrorsWithCodes):
         "the second for development, and the rest for training. Give more files, or "
         "leave it out."
     )
+    R359 = (
+        "Some documents are needed to train, some to choose the best model and some to "
+        "test: expected at least 3, but found {found}. Give more, or make training "
+        "files of your own with `refreader convert`."
+    )
 
     # Corpora
     R400 = (
@@ -616,6 +655,10 @@ class Errors(metaclass=ErrorsWithCodes):
     R417 = (
         "There is no document for {path}: the files have none, or none that was asked "
         "for. Check --documents and --without-genre."
+    )
+    R418 = (
+        "{path}, line {line}: expected a JSON object as Prodigy has it, with 'tokens', "
+        "'spans' and 'relations', but found {found}. Correct or remove the line."
     )
 
     # Plain text and distillation

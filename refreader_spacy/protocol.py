@@ -58,6 +58,26 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Clues:
+    """What tells who mentions are, beside the memory.
+
+    name (Longs): A hash of its words without titles, if it may be a name, or 0 (K,).
+    is_name (NDArray): Is it one for certain? At a sentence's start, any word is
+        capitalised (K,).
+    gender (Longs): 0 where its words don't tell it (K,).
+    person (Longs): Of *I*, a hash of who says it, if that is known; of *you*, minus
+        that; 0 for all others (K,).
+    lost (Longs): The entity that was forgotten for it, or -1 (K,).
+    """
+
+    name: Longs
+    is_name: NDArray[np.bool_]
+    gender: Longs
+    person: Longs
+    lost: Longs
+
+
+@dataclass(frozen=True)
 class Mentions:
     """Mentions that a reader decided on at their heads, in the order of heads.
 
@@ -80,6 +100,7 @@ class Mentions:
     probability: Array
     label: Longs
     schemes: Array
+    clues: Clues | None = None
 
     def __len__(self) -> int:
         return len(self.head)
@@ -119,7 +140,8 @@ class Reader(Protocol):
 
     n_cells (int): Of its memory.
     lookahead (bool): Does what it decides at a token depend on later ones?
-    needs_past (bool): Does it need the Doc that a part is in, up to that part?
+    needs_past (bool): Does it need a `Past` for parts that aren't in a Doc with all
+        before them?
     labels (tuple[str, ...]): Entity types; the first is none.
     schemes (tuple[str, ...]): Annotation schemes whose mentions it tells apart.
     """
@@ -164,6 +186,26 @@ class Reader(Protocol):
         self, examples: Iterable[Example], outputs: Any, prefix: str
     ) -> tuple[float, Any]:
         """The loss of a model's outputs in training, and its gradient."""
+        ...
+
+
+class Past(Protocol):
+    """What is kept of a text that comes in parts, for a reader that needs more of it.
+
+    A component that writes on Docs what the reader needs has a model whose attribute
+    "past" makes one.
+    """
+
+    def read(self, doc: Doc) -> None:
+        """Write on the next part what that component writes on the whole text."""
+        ...
+
+    def to_saved(self) -> dict[str, Any]:
+        """All of it, as what msgpack can store."""
+        ...
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on from what was saved; a ValueError if it can't be."""
         ...
 
 
@@ -229,6 +271,13 @@ def joined(parts: Sequence[Part]) -> Part:
     def together(name: str) -> Any:
         return np.concatenate([getattr(m, name) for m in mentions])
 
+    known = [m.clues for m in mentions if m.clues is not None]
+    clues = None
+    if len(known) == len(mentions):
+        fields = ("name", "is_name", "gender", "person", "lost")
+        clues = Clues(
+            *(np.concatenate([getattr(c, name) for c in known]) for name in fields)
+        )
     gates = None
     if all(part.gates is not None for part in parts):
         gates = Reading(
@@ -240,13 +289,14 @@ def joined(parts: Sequence[Part]) -> Part:
     return Part(
         Mentions(
             mentions[0].first,
-            *(
-                together(name)
-                for name in (
-                    *("head", "start", "entity", "is_new"),
-                    *("probability", "label", "schemes"),
-                )
-            ),
+            together("head"),
+            together("start"),
+            together("entity"),
+            together("is_new"),
+            together("probability"),
+            together("label"),
+            together("schemes"),
+            clues,
         ),
         np.concatenate([part.closed for part in parts]),
         np.concatenate([part.ends for part in parts]),

@@ -10,8 +10,11 @@ from transformers import (
     BertModel,
     BertTokenizerFast,
     GPT2Config,
-    GPT2Model,
+    GPT2LMHeadModel,
     GPT2TokenizerFast,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaModel,
     RobertaTokenizerFast,
@@ -34,9 +37,10 @@ SIZES = {
 
 
 def save_tiny(kind: str, folder: Path) -> None:
-    """Write a "bert", "roberta" or "gpt2"."""
+    """Write a "bert", "roberta", "gpt2" or "llama"."""
     torch.manual_seed(0)
-    tokenizer, model = {"bert": _bert, "roberta": _roberta, "gpt2": _gpt2}[kind]()
+    makers = {"bert": _bert, "roberta": _roberta, "gpt2": _gpt2, "llama": _llama}
+    tokenizer, model = makers[kind]()
     tokenizer.save_pretrained(folder)
     model.save_pretrained(folder)
 
@@ -82,7 +86,36 @@ def _gpt2():
         n_positions=64,
         initializer_range=0.5,
     )
-    return tokenizer, GPT2Model(config)
+    return tokenizer, GPT2LMHeadModel(config)
+
+
+def _llama():
+    """As SmolLM2: grouped keys, tied embeddings, a piece that begins each text."""
+    pieces = _bytes()
+    pieces.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 0)]
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=pieces, bos_token="<s>", eos_token="</s>", model_max_length=64
+    )
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        hidden_size=8,
+        intermediate_size=16,
+        max_position_embeddings=64,
+        bos_token_id=0,
+        eos_token_id=2,
+        pad_token_id=1,
+        tie_word_embeddings=True,
+        initializer_range=0.5,
+    )
+    model = LlamaForCausalLM(config)
+    for norm in (m for name, m in model.named_modules() if name.endswith("norm")):
+        torch.nn.init.uniform_(norm.weight, 0.5, 1.5)
+    return tokenizer, model
 
 
 def _bytes() -> Tokenizer:

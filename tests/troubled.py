@@ -13,7 +13,7 @@ def make_trouble(text: str) -> None:
     if "CRASH" in text:
         os.kill(os.getpid(), signal.SIGKILL)
     if "STALL" in text:
-        time.sleep(60)
+        time.sleep(600)
     if "RAISE" in text:
         raise ValueError("no such word")
 

@@ -9,35 +9,34 @@ from spacy.tokens import Span, Token
 from refreader_spacy.annotation.entities import Entity
 from refreader_spacy.annotation.mentions import Kind, is_inside_word, starts_sentence
 from refreader_spacy.annotation.wording import (
-    Number,
     SaidAgain,
     is_break,
     is_clitic,
     is_possessive,
 )
-from refreader_spacy.lang.en.phrases import (
-    CASES,
-    CLAUSE_OPENERS,
-    COPULAS,
-    FEMININE,
-    INDEFINITES,
-    MASCULINE,
-    PREPOSITIONS,
-    THIRD_PLURAL,
-    THIRD_SINGULAR,
+from refreader_spacy.lang.en.phrases import CLAUSE_OPENERS, COPULAS, INDEFINITES
+from refreader_spacy.lang.en.pronouns import (
+    CASE_OF,
+    POSSESSIVES,
+    PRONOUN_OF,
+    PRONOUNS,
     Case,
-    name_gender,
-    plain,
+    Pronoun,
+    pronoun_gender,
 )
 from refreader_spacy.lang.en.words import (
     DETERMINERS,
-    POSSESSIVES,
-    PRONOUNS,
+    PREPOSITIONS,
     Gender,
+    Number,
+    name_gender,
+    plain,
 )
 
 CLAUSE = 12  # tokens back to the subject of an object pronoun
 NEUTER_TYPES = ("place", "organization", "time", "event", "abstract", "substance")
+OPENERS = CLAUSE_OPENERS - {"to", "for", "as"}
+SAME_SUBJECT = ("and", "or", "but")  # may be before a verb with the subject before
 APPOSED = (",", "(", "-", "–", "—", ":")  # noqa: RUF001
 
 Owners = dict[int, list[int]]  # clusters, counted from 0, by the tokens in them
@@ -45,20 +44,22 @@ Owners = dict[int, list[int]]  # clusters, counted from 0, by the tokens in them
 
 def pronoun_agrees(pronoun: str, entity: Entity, form: SaidAgain) -> bool:
     """Can a pronoun mean it, by number, type, title or first name?"""
-    if pronoun in THIRD_PLURAL:
-        return form.number == Number.PLURAL or entity.type not in ("place", "time")
-    if pronoun not in THIRD_SINGULAR or form.number == Number.PLURAL:
+    if CASE_OF.get(pronoun, Case.REFLEXIVE) == Case.REFLEXIVE:
         return False
-    is_human = pronoun in MASCULINE | FEMININE
+    if PRONOUN_OF[pronoun] == Pronoun.THEY:
+        return form.number == Number.PLURAL or entity.type not in ("place", "time")
+    gender = pronoun_gender(PRONOUN_OF[pronoun])
+    if gender == Gender.UNKNOWN or form.number == Number.PLURAL:
+        return False
+    is_human = gender != Gender.NEUTER
     if is_human and entity.type in NEUTER_TYPES:
         return False
     if form.kind < Kind.NAME:
         return True
     if not is_human:
         return entity.type != "person"
-    gender = name_gender([word for token in form.words for word in token.text.split()])
-    asked = Gender.MASCULINE if pronoun in MASCULINE else Gender.FEMININE
-    return gender is None or gender == asked
+    name = [word for token in form.words for word in token.text.split()]
+    return name_gender(name) in (Gender.UNKNOWN, gender)
 
 
 def is_object_of_itself(entity: Entity, mention: Span, owners: Owners) -> bool:
@@ -83,10 +84,6 @@ def is_object_of_itself(entity: Entity, mention: Span, owners: Owners) -> bool:
     return False
 
 
-OPENERS = CLAUSE_OPENERS - {"to", "for", "as"}
-COORDINATORS = {"and", "or", "but"}
-
-
 def begins_clause(token: Token, owners: Owners) -> bool:
     """Does a clause begin here that has a subject of its own?
 
@@ -94,7 +91,7 @@ def begins_clause(token: Token, owners: Owners) -> bool:
     """
     if token.text.endswith("ing"):
         return False
-    return plain(token.nbor(-1).text) not in COORDINATORS or (
+    return plain(token.nbor(-1).text) not in SAME_SUBJECT or (
         token.i in owners
         or token.text[:1].isupper()
         or plain(token.text) in DETERMINERS | POSSESSIVES | PRONOUNS
@@ -125,7 +122,7 @@ def is_far_cataphor(entity: Entity, mention: Span, form: SaidAgain) -> bool:
 
 
 def is_object(mention: Span) -> bool:
-    case = CASES.get(plain(mention.text))
+    case = CASE_OF.get(plain(mention.text))
     if case == Case.EITHER:
         after = token_at(mention, mention.end)
         return after is None or is_break(after) or plain(after.text) in PREPOSITIONS

@@ -13,21 +13,15 @@ from refreader_spacy.annotation.entities import Entity, entities
 from refreader_spacy.annotation.mentions import Kind, name_words
 from refreader_spacy.annotation.namesakes import join_namesakes, naming_of
 from refreader_spacy.annotation.wording import said_again
-from refreader_spacy.lang.en.phrases import (
-    FEMININE,
-    FIRST_SINGULAR,
-    MASCULINE,
-    THIRD_PLURAL,
-    name_gender,
-    plain,
-)
+from refreader_spacy.lang.en.pronouns import PRONOUN_OF, Pronoun
+from refreader_spacy.lang.en.words import name_gender, plain
 
 WINDOW = 50  # tokens between mentions of two characters that occur together
 PRONOUNS = {
-    **dict.fromkeys(MASCULINE, "he"),
-    **dict.fromkeys(FEMININE, "she"),
-    **dict.fromkeys(THIRD_PLURAL, "they"),
-    **dict.fromkeys(FIRST_SINGULAR, "I"),
+    Pronoun.HE: "he",
+    Pronoun.SHE: "she",
+    Pronoun.THEY: "they",
+    Pronoun.I: "I",
 }
 
 
@@ -108,12 +102,12 @@ def is_character(entity: Entity) -> bool:
     if pronouns["he"] or pronouns["she"] or pronouns["I"]:
         return True
     name = name_words(entity.main, entity.main_head)
-    return name is not None and (name.titled or name_gender([*name.words]) is not None)
+    return name is not None and (name.titled or name_gender(name.words) > 0)
 
 
 def pronoun_counts(entity: Entity) -> Counter[str]:
-    words = (plain(mention.text) for mention in entity.mentions)
-    return Counter(PRONOUNS[word] for word in words if word in PRONOUNS)
+    found = (PRONOUN_OF.get(plain(mention.text)) for mention in entity.mentions)
+    return Counter(PRONOUNS[each] for each in found if each in PRONOUNS)
 
 
 def called(entity: Entity) -> dict[str, int]:

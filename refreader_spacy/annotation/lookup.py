@@ -6,8 +6,8 @@ from spacy.tokens import Span, Token
 
 from refreader_spacy.annotation.index import IndexedCluster, IndexedMention, index_of
 from refreader_spacy.annotation.mentions import head_of
-from refreader_spacy.lang.en.phrases import TITLES, plain
-from refreader_spacy.lang.en.words import CLITICS, DETERMINERS, POSSESSIVES
+from refreader_spacy.lang.en.pronouns import POSSESSIVES
+from refreader_spacy.lang.en.words import CLITICS, DETERMINERS, TITLES, plain
 
 SMALL_WORDS = TITLES | CLITICS | DETERMINERS | POSSESSIVES
 MODIFIERS = ("ADJ", "NOUN", "PROPN", "NUM", "DET", "PART")

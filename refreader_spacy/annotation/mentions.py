@@ -14,14 +14,12 @@ from refreader_spacy.lang.en.phrases import (
     BEFORE_NAMES,
     NAME_SUFFIXES,
     PARTICLES,
-    PRO_FORMS,
     QUANTIFIERS,
-    TITLES,
-    plain,
 )
-from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, POSSESSIVES
+from refreader_spacy.lang.en.pronouns import PRO_FORMS
+from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, TITLES, plain
 
-NEVER_NAMES = PRO_FORMS | DETERMINERS | POSSESSIVES
+NEVER_NAMES = PRO_FORMS | DETERMINERS
 RARE = 20  # of so many names, one that is said once is an error; first, of twice
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from refreader_spacy.annotation.entities import Entity
 from refreader_spacy.annotation.mentions import Kind, name_words, shared_word
-from refreader_spacy.lang.en.phrases import FEMININE, MASCULINE, plain
+from refreader_spacy.lang.en.pronouns import PRONOUN_OF, Pronoun
+from refreader_spacy.lang.en.words import Gender, plain
 
 SHARE = 20  # of so many mentions, one by name tells what the entity is called
 SURE = 2  # a full name or a gender counts from so many mentions
@@ -20,12 +21,12 @@ class Naming:
 
     word (str): The name's word that most of its names have.
     full (frozenset[tuple[str, ...]]): Its full names.
-    gender (str): "he", "she", or empty.
+    gender (Gender): As its pronouns tell.
     """
 
     word: str
     full: frozenset[tuple[str, ...]]
-    gender: str
+    gender: Gender
 
     def can_be(self, other: Naming) -> bool:
         """Is there nothing against both being one?"""
@@ -75,11 +76,16 @@ def naming_of(entity: Entity) -> Naming | None:
         for name, count in Counter(names).items()
         if len(name) > 1 and top in name and count >= SURE
     }
-    words = [plain(mention.text) for mention in entity.mentions]
-    n_he = sum(word in MASCULINE for word in words)
-    n_she = sum(word in FEMININE for word in words)
-    gender = "he" if n_he >= SURE + n_she else "she" if n_she >= SURE + n_he else ""
-    return Naming(top, frozenset(full), gender)
+    return Naming(top, frozenset(full), gender_of(entity))
+
+
+def gender_of(entity: Entity) -> Gender:
+    """What most of an entity's pronouns tell, if they are enough."""
+    pronouns = [PRONOUN_OF.get(plain(mention.text)) for mention in entity.mentions]
+    more_he = pronouns.count(Pronoun.HE) - pronouns.count(Pronoun.SHE)
+    if abs(more_he) < SURE:
+        return Gender.UNKNOWN
+    return Gender.MASCULINE if more_he > 0 else Gender.FEMININE
 
 
 def one_of(members: Sequence[Entity]) -> Entity:

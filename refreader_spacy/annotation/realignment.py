@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, SpanGroup
 
 from refreader_spacy.errors import Warnings
-from refreader_spacy.lang.en.phrases import PRO_FORMS
+from refreader_spacy.lang.en.pronouns import PRO_FORMS
 
 Edges = NDArray[np.int64]
 

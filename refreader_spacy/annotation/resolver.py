@@ -20,7 +20,6 @@ from refreader_spacy.annotation.entities import Entity, entities
 from refreader_spacy.annotation.index import index_of
 from refreader_spacy.annotation.mentions import Kind, starts_sentence
 from refreader_spacy.annotation.wording import (
-    Number,
     SaidAgain,
     agreeing_verb,
     in_case,
@@ -30,18 +29,18 @@ from refreader_spacy.annotation.wording import (
     said_again,
     with_article,
 )
-from refreader_spacy.lang.en.phrases import (
-    CASES,
+from refreader_spacy.corpora.span_groups import SPEAKERS
+from refreader_spacy.lang.en.pronouns import (
+    CASE_OF,
     DEMONSTRATIVES,
-    FIRST_SINGULAR,
-    SECOND,
+    PRONOUN_OF,
     Case,
-    plain,
+    Pronoun,
 )
+from refreader_spacy.lang.en.words import Number, plain
 
 Anaphors = Literal["pronouns", "all", "first_in_sentence"]
 
-SPEAKERS = "speakers"  # the group of turns, each labelled with who says it
 DEEPEST = 3  # mentions in mentions that are replaced in what is said again
 
 
@@ -109,7 +108,7 @@ class Resolver:
         """What stands in place of a mention, unless it stays."""
         mention = entity.mentions[i]
         word = plain(mention.text)
-        if word in FIRST_SINGULAR or word in SECOND:
+        if PRONOUN_OF.get(word) in (Pronoun.I, Pronoun.YOU):
             return self.of_speaker(entity, mention)
         form = self.forms[entity.number]
         if form is None or not self.can_replace(entity, i, form):
@@ -120,7 +119,7 @@ class Resolver:
         text = self.said(entity, form, mention[0], depth)
         if possessive:
             text += possessive_ending(text, form.number)
-        if CASES.get(word) in (Case.SUBJECT, Case.EITHER):
+        if CASE_OF.get(word) in (Case.SUBJECT, Case.EITHER):
             return with_verb(mention, text, form.number)
         return Replacement(mention.start_char, mention.end_char, text)
 
@@ -148,19 +147,19 @@ class Resolver:
         """What stands for "I" where the speaker is known, and for "you" with a name."""
         speaker = self.speakers.get(mention.start)
         form = self.forms[entity.number]
-        if not speaker:
-            return None
         word = plain(mention.text)
-        if word in FIRST_SINGULAR:
+        if not speaker or CASE_OF[word] == Case.REFLEXIVE:
+            return None
+        if PRONOUN_OF[word] == Pronoun.I:
             text = speaker
         elif form is not None and form.kind >= Kind.NAME:
             text = self.said(entity, form, mention[0], DEEPEST)
         else:
             return None
-        if CASES[word] == Case.POSSESSIVE:
+        if CASE_OF[word] == Case.POSSESSIVE:
             text += possessive_ending(text, Number.SINGULAR)
-        is_subject = CASES[word] == Case.SUBJECT or (
-            CASES[word] == Case.EITHER
+        is_subject = CASE_OF[word] == Case.SUBJECT or (
+            CASE_OF[word] == Case.EITHER
             and mention.end < len(self.doc)
             and not is_break(self.doc[mention.end])
         )

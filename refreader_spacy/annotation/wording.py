@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import NamedTuple
 
 from spacy.tokens import Doc, Span, Token
@@ -16,46 +15,42 @@ from refreader_spacy.annotation.mentions import (
     starts_sentence,
 )
 from refreader_spacy.lang.en.phrases import (
+    AFTER_OBJECTS,
     AUXILIARIES,
-    CASES,
     DEGREES,
     DITRANSITIVES,
     INDEFINITES,
     INVARIANT_VERBS,
     NAME_SUFFIXES,
-    NUMERALS,
     PARTICLES,
-    PREPOSITIONS,
-    PRO_FORMS,
     THIRD_PERSON,
-    TITLES,
     UNCONTRACTED,
-    Case,
-    is_plural_noun,
-    plain,
     third_person,
 )
-from refreader_spacy.lang.en.words import (
-    AFTER_OBJECTS,
-    CLITICS,
-    DETERMINERS,
+from refreader_spacy.lang.en.pronouns import (
+    CASE_OF,
     POSSESSIVES,
+    PRO_FORMS,
     PRONOUNS,
+    Case,
+)
+from refreader_spacy.lang.en.words import (
+    CLITICS,
+    COORDINATORS,
+    DETERMINERS,
+    NUMERALS,
+    PREPOSITIONS,
+    TITLES,
+    Number,
     given_names,
+    is_plural_noun,
+    plain,
 )
 
 LONGEST = 8  # tokens of a mention that is said again as it is
 CAPITAL_ONLY_AT_START = (PRONOUNS | DETERMINERS) - {"i"}
 NEVER_POSSESSED = AFTER_OBJECTS | DETERMINERS | PRONOUNS
 CLAUSES = AUXILIARIES | {"who", "whom", "whose", "which", "that", "where", "when"}
-
-
-class Number(Enum):
-    """How many a mention means, as far as its words say."""
-
-    UNKNOWN = 0
-    SINGULAR = 1
-    PLURAL = 2
 
 
 class SaidAgain(NamedTuple):
@@ -177,7 +172,7 @@ def is_coordinated(words: Span) -> bool:
     """Is it "Mary and Tom"? But the "and" of "the owner of bars and shops" is not."""
     for token in words[1:]:
         word = plain(token.text)
-        if word in ("and", "or", "&"):
+        if word in COORDINATORS:
             return token.i > words.start and token.i + 1 < words.end
         if word in PREPOSITIONS | CLAUSES:
             return False
@@ -224,7 +219,10 @@ def in_case(text: str, words: Span, place: Token) -> str:
     """Text that was said in these words, as it is written in a token's place."""
     if needs_capital(place):
         return text[0].upper() + text[1:] if text.split()[0].islower() else text
-    if first_word(words) in DETERMINERS | POSSESSIVES and starts_sentence(words[0]):
+    small = DETERMINERS | POSSESSIVES
+    if first_word(words) in small and starts_sentence(words[0]):
+        if plain(text.split()[0]) not in small:  # "Her sister" is "Ann's sister" by now
+            return text
         return text[0].lower() + text[1:]  # but it stays in a name: "in The Hague"
     return text
 
@@ -243,7 +241,7 @@ def is_possessive(mention: Span) -> bool | None:
         return True
     if len(mention) > 1:
         return False
-    case = CASES.get(plain(last.text))
+    case = CASE_OF.get(plain(last.text))
     if case != Case.AMBIGUOUS:
         return case == Case.POSSESSIVE
     if last.tag_ or last.morph:

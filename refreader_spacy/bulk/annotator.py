@@ -9,6 +9,7 @@ from spacy.errors import Errors as SpacyErrors
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from refreader_spacy.annotation.speakers import write_speakers
 from refreader_spacy.bulk.formats import AnnotatedDoc, Format
 from refreader_spacy.bulk.records import Record, Rejected, TextRecord, rejected
 from refreader_spacy.tokenization import tokenize
@@ -45,7 +46,7 @@ def annotated(nlp: Language, format: Format, records: list[Record]) -> Annotated
     texts = [r for r in records if isinstance(r, TextRecord)]
     found = Annotated(rejected=[r for r in records if isinstance(r, Rejected)])
     try:
-        docs = list(nlp.pipe([make_doc(nlp, r.text) for r in texts]))
+        docs = list(nlp.pipe([make_doc(nlp, r) for r in texts]))
         pairs = [AnnotatedDoc(r.id, d) for r, d in zip(texts, docs, strict=True)]
         found.data = [format.encode(pairs)]
         found.n_texts, found.n_words = len(docs), sum(map(len, docs))
@@ -65,10 +66,14 @@ def joined(parts: list[Annotated]) -> Annotated:
     )
 
 
-def make_doc(nlp: Language, text: str) -> Doc:
-    """As `nlp.make_doc`, in linear time."""
+def make_doc(nlp: Language, record: TextRecord) -> Doc:
+    """As `nlp.make_doc`, in linear time; with who says what, if that is known."""
+    text = record.text
     if len(text) > nlp.max_length:
         raise ValueError(
             SpacyErrors.E088.format(length=len(text), max_length=nlp.max_length)
         )
-    return tokenize(nlp.make_doc, text)
+    doc = tokenize(nlp.make_doc, text)
+    if record.turns:
+        write_speakers(doc, record.turns)
+    return doc

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
+from refreader_spacy.annotation.speakers import Turn
 from refreader_spacy.bulk.records import BEGINNING, Cursor, Record, Rejected, TextRecord
 from refreader_spacy.bulk.sources import STDIN, Fields, Source, Unit
 from refreader_spacy.errors import Errors
@@ -83,16 +84,17 @@ def read_lines(source: Source, fields: Fields, start: Cursor) -> Iterator[Record
             records += 1
             end = Cursor(records, offset, line)
             id: Any = (place := f"{name_of(path)}:{line}")
+            turns: tuple[Turn, ...] = ()
             try:
                 text = text_of(data).rstrip("\r\n")
                 if source.unit is Unit.JSON:
                     found = parsed(text)
                     id = id_of(found, fields, place)
-                    text = text_field(found, fields)
+                    text, turns = turns_of(found, fields)
             except ValueError as error:
                 yield Rejected(place, id, reason(error), file.size(), end)
             else:
-                yield TextRecord(place, id, text, file.size(), end)
+                yield TextRecord(place, id, text, file.size(), end, turns)
 
 
 def next_line(file: BinaryIO) -> tuple[bytes, int]:
@@ -142,6 +144,36 @@ def text_field(found: dict[str, Any], fields: Fields) -> str:
         keys = ", ".join(list(found)[:10])
         raise ValueError(Errors.R237.format(field=fields.text, found=keys[:200]))
     return cast(str, check_encodable(text, fields.text))
+
+
+def turns_of(found: dict[str, Any], fields: Fields) -> tuple[str, tuple[Turn, ...]]:
+    """A text and who says what in it: `speakers` are characters of the text, each
+    [start, end, name]; or `turns` have a speaker and a text each, and are its lines."""
+    try:
+        if "turns" in found:
+            return joined_turns(found["turns"], fields)
+        text = text_field(found, fields)
+        given = [Turn(*each) for each in found.get("speakers") or ()]
+        for start, end, speaker in given:
+            check_encodable(speaker.strip(), "speakers")
+            if not 0 <= start <= end <= len(text):
+                raise IndexError
+    except (TypeError, AttributeError, KeyError, IndexError) as error:
+        raise ValueError(Errors.R249) from error
+    return text, tuple(given)
+
+
+def joined_turns(
+    given: list[dict[str, Any]], fields: Fields
+) -> tuple[str, tuple[Turn, ...]]:
+    """Turns as lines of one text."""
+    turns, start = [], 0
+    lines = [text_field(turn, fields) for turn in given]
+    for line, turn in zip(lines, given, strict=True):
+        speaker = check_encodable(turn["speaker"].strip(), "speaker")
+        turns.append(Turn(start, start + len(line), speaker))
+        start += len(line) + 1
+    return "\n".join(lines), tuple(turns)
 
 
 def check_encodable(value: Any, field: str) -> Any:

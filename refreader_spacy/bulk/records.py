@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from refreader_spacy.annotation.speakers import Turn
+
 
 class Cursor(NamedTuple):
     """A place between two records of a source."""
@@ -21,6 +23,7 @@ class TextRecord(NamedTuple):
     text: str
     size: int  # bytes that were read for it
     end: Cursor
+    turns: tuple[Turn, ...] = ()  # who says what, if that is given
 
 
 class Rejected(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -17,6 +18,7 @@ from refreader_spacy.cli.corpus import corpus
 from refreader_spacy.cli.distill import distill
 from refreader_spacy.cli.evaluate import evaluate
 from refreader_spacy.cli.gap import gap
+from refreader_spacy.cli.init_config import init_config
 from refreader_spacy.cli.perplexity import perplexity
 from refreader_spacy.cli.pretrain import pretrain
 from refreader_spacy.cli.render import render
@@ -53,9 +55,33 @@ def in_one_line(error: Exception) -> str:
 app = typer.Typer(
     cls=OneLineErrors,
     no_args_is_help=True,
-    help="Incremental coreference for spaCy: annotate, draw, train and evaluate.",
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def show_version(wanted: bool) -> None:
+    """Print the package's version and end."""
+    if wanted:
+        typer.echo(f"refreader-spacy {version('refreader-spacy')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=show_version,
+            is_eager=True,
+            help="Show the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Incremental coreference for spaCy: annotate, draw, train and evaluate."""
+
+
 for command in (
     annotate,
     characters,
@@ -66,6 +92,7 @@ for command in (
     wikipedia,
     corpus,
     convert,
+    init_config,
     distill,
     threshold,
     perplexity,

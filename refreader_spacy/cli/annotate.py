@@ -64,6 +64,12 @@ def annotate(
         bool,
         typer.Option("--jsonl", help="Each line is JSON, whatever the file's name."),
     ] = False,
+    speakers: Annotated[
+        bool,
+        typer.Option(
+            "--speakers", help='"Anna: ..." at a line\'s start says who speaks.'
+        ),
+    ] = False,
     text_field: Annotated[
         str, typer.Option(help="The text in a JSON object or a row.")
     ] = "text",
@@ -100,7 +106,9 @@ def annotate(
     """Annotate coreference in many texts.
 
     A file is one text, unless --lines is given or it is JSON Lines or Parquet, whose
-    objects or rows have a "text" and may have an "id". Each gives one record, in the
+    objects or rows have a "text" and may have an "id". Who says what may stand in JSON
+    as "speakers": [[start, end, name], ...] in characters of the text, or as "turns":
+    [{"speaker": ..., "text": ...}, ...] instead of it. Each gives one record, in the
     same order: id, text, clusters of mentions as [start, end, text] in characters,
     links with their probability, and resolved_text. In a DocBin, the id is in each
     Doc's user_data.
@@ -127,7 +135,7 @@ def annotate(
     pipeline.cache_clear()
     job = Job(
         sources,
-        load=partial(pipeline, model),
+        load=partial(pipeline, model, speakers),
         format=FORMATS[kind](),
         fields=Fields(text_field, id_field),
         batch_size=batch_size,
@@ -144,10 +152,14 @@ def annotate(
     single = output.suffix == FORMATS[kind].suffix
     folder = output.with_name(f"{output.name}.parts") if single else output
     begin(output, folder, resume)
-    settings = job.settings(model=model, version=version("refreader-spacy"))
+    settings = job.settings(
+        model=model, speakers=speakers, version=version("refreader-spacy")
+    )
     manifest = Manifest(folder, settings)
     shards = ShardFolder(folder, job.format)
-    find_reader(pipeline(model))  # once here: what is wrong with it is said at once
+    find_reader(
+        pipeline(model, speakers)
+    )  # once here: what is wrong with it is said at once
     run = partial(run_locally, n_process=n_process)
     if engine is Engine.ray:
         run = partial(ray_engine(), address=address, n_actors=n_process)
@@ -158,9 +170,9 @@ def annotate(
 
 
 @lru_cache(maxsize=1)
-def pipeline(model: str | None) -> Language:
+def pipeline(model: str | None, speakers: bool = False) -> Language:
     """Loaded once in a process; one that is forked off has it already."""
-    nlp = load_pipeline(model)
+    nlp = load_pipeline(model, speakers=speakers)
     if model is None:
         nlp.max_length = sys.maxsize  # its memory doesn't grow with the text
     return nlp
@@ -239,6 +251,8 @@ def finish(shards: ShardFolder, manifest: Manifest, file: Path | None) -> None:
         shutil.rmtree(shards.path)
     n_texts = sum(shard.texts for shard in manifest.shards.values())
     n_rejected = sum(shard.rejected for shard in manifest.shards.values())
+    written = file or shards.path
+    typer.echo(f"written to {written}: {n_texts:,} texts", err=True)
     if n_rejected:
         total = n_texts + n_rejected
         message = f"{n_rejected:,} of {total:,} records can't be annotated: see {aside}"

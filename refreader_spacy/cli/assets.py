@@ -27,7 +27,7 @@ def assets(
         ),
     ] = None,
 ) -> None:
-    """Put the project's assets in place from a folder on this machine.
+    """Take the project's assets from a folder, and check them.
 
     Each asset of project.yml, and what its commands make of assets, is looked for at
     the same place in the folder, compared with its checksum and copied; `spacy project
@@ -65,7 +65,7 @@ def settle(asset: Asset, source: Path | None) -> str:
     if source and counterpart(source, asset).exists():
         copied = place_asset(counterpart(source, asset), dest, checksum)
         return "copied" if copied else "already in place"
-    if not dest.exists():
+    if not dest.exists() or (dest.is_dir() and not any(dest.iterdir())):
         return f"not in {source}" if source else "not in place"
     if checksum:
         check_asset(dest, checksum)

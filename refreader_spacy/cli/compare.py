@@ -26,7 +26,7 @@ def compare(
     ],
     seed: Annotated[int, typer.Option(help="Of the resampling.")] = 0,
 ) -> None:
-    """Print a system's gain in F1 over another on GAP, with a 95 % interval.
+    """Print a system's gain over another on GAP, as an interval.
 
     Answers are files that `refreader gap -o` writes. The interval comes from a paired
     bootstrap: 10,000 test sets drawn from the rows, on which both systems are scored.

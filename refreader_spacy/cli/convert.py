@@ -24,14 +24,16 @@ def convert(
         list[Path],
         typer.Argument(
             help="Files, or folders of them: .conllu (CorefUD, GUM), .conll "
-            "(CoNLL-2012), .jsonl (jsonlines, or texts with mentions in characters), "
-            ".spacy; .xz, .gz and .bz2 are read too."
+            "(CoNLL-2012), .jsonl (jsonlines, Prodigy's relations, or texts with "
+            "mentions in characters), .tsv (GAP), .spacy; also .xz, .gz and .bz2."
         ),
     ],
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", help="A .spacy, .conllu, .conll or .jsonl file."
+            "-o",
+            "--output",
+            help="A .spacy, .conllu, .conll, .jsonl or .prodigy.jsonl file.",
         ),
     ],
     format: Annotated[
@@ -77,7 +79,7 @@ def convert(
         typer.Option(min=1, help="Leave out mentions of more tokens than this."),
     ] = None,
 ) -> None:
-    """Convert annotated texts, for `spacy train` or for other systems.
+    """Convert annotated texts between formats.
 
     In a .spacy file, each document is a gold Doc with a span group for each entity and
     the head of each mention. Where a format has no heads, rules for English find them.

@@ -23,11 +23,12 @@ SPLITS = {"train": "development", "dev": "validation", "test": "test"}
 ASSETS, OUTPUT = Path("assets"), Path("corpus")
 VECTORS = ASSETS / "vectors" / "en_glove_300d"
 DEMO_WIDTH = 300  # as wide as the vectors they stand for
-DEMO_TIMES = 5  # that its training rows are read in one epoch, to get past step 100
 
 
 def corpus() -> None:
-    """Turn GAP, or the demo corpus where GAP isn't in place, into training files.
+    """Turn GAP, or the demo corpus, into training files.
+
+    The demo corpus is used where GAP isn't in place.
 
     Reads assets/ and writes to corpus/: train.spacy, dev.spacy, test.spacy,
     pairs.spacy, the word vectors that training starts from, and source.json, which
@@ -43,10 +44,6 @@ def corpus() -> None:
     }
     test = ASSETS / name / f"{name}-test.tsv"
     splits["pairs"] = gold_docs(nlp, test, pairs=True)
-    if name == "demo":
-        for _ in range(DEMO_TIMES - 1):
-            rows = ASSETS / "demo" / "demo-development.tsv"
-            splits["train"].merge(gold_docs(nlp, rows))
     for split, docs in splits.items():
         with atomic_write(OUTPUT / f"{split}.spacy") as draft:
             docs.to_disk(draft)

@@ -42,7 +42,7 @@ def distill(
         typer.Option("--people", help="Only pieces with he or she and two full names."),
     ] = False,
 ) -> None:
-    """Label text with a trained reader's mentions and links, for others to learn from.
+    """Label text with a large reader, for a small one to learn.
 
     Links keep the teacher's probabilities. Of GAP's rows, all are labelled, and the
     pronoun's link is GAP's own. An interrupted run goes on where it stopped.

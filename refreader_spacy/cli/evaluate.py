@@ -44,7 +44,9 @@ def evaluate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score a pipeline on gold data: clusters, kinds of anaphors and of texts, GAP.
+    """Score a pipeline on gold data.
+
+    Of clusters, by kind of anaphor and of text, and on GAP's rows.
 
     The threshold is the one stored in the pipeline: nothing is chosen here. With
     --singletons the pipeline keeps its own and those of the gold count; without, both

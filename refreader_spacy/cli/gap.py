@@ -47,7 +47,9 @@ def gap(
         typer.Option(help="Score the answers in this file, not those of a pipeline."),
     ] = None,
 ) -> None:
-    """Print GAP's official score card for a pipeline, or for a file with answers.
+    """Print GAP's official score card for a pipeline.
+
+    Or for a file with answers.
 
     Such a file has the columns id, A-coref and B-coref and no header; -o writes one,
     and GAP's official scorer reads it. A pipeline answers TRUE if its gates link the

@@ -16,6 +16,7 @@ from spacy.training import Corpus, Example
 from refreader_spacy.component import RefReader
 from refreader_spacy.errors import Errors
 
+SPEAKERS = "refreader_speakers"
 Item = TypeVar("Item")
 Model = Annotated[
     str | None,
@@ -23,12 +24,18 @@ Model = Annotated[
 ]
 
 
-def load_pipeline(name: str | None) -> Language:
-    """A pipeline by name or path, or a blank one with the weights in the package."""
+def load_pipeline(name: str | None, *, speakers: bool = False) -> Language:
+    """A pipeline by name or path, or a blank one with the weights in the package.
+
+    speakers (bool): Names with a colon at lines' starts say who speaks.
+    """
     if name:
-        return spacy.load(name)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("refreader")
+        nlp = spacy.load(name)
+    else:
+        nlp = spacy.blank("en")
+        nlp.add_pipe("refreader")
+    if speakers and SPEAKERS not in nlp.pipe_names:
+        nlp.add_pipe(SPEAKERS, first=True)
     return nlp
 
 

@@ -32,7 +32,7 @@ def pretrain(
         bool, typer.Option("--resume", help="Continue the run in that folder.")
     ] = False,
 ) -> None:
-    """Pretrain the reader, its memory and its word vectors as a language model.
+    """Pretrain the whole reader as a language model.
 
     It learns to predict the next word. The text is [paths] raw_text of the config: a
     .txt or .txt.xz, where a line `= Name =` begins an article or a blank line ends one;

@@ -35,7 +35,7 @@ def render(
     ] = "clusters",
     model: Model = None,
 ) -> None:
-    """Draw the entities of a text, or the memory's gates at each token.
+    """Draw a text's entities, or the memory that reads it.
 
     Example: refreader render "Ismael told Captain Ahab he saw Moby-Dick." -o ahab.html
 

@@ -36,7 +36,9 @@ def score(
     singletons: Singletons = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two annotations: mentions, MUC, B³, CEAFe, LEA, BLANC and CoNLL F1.
+    """Score one annotation against another.
+
+    Mentions, MUC, B³, CEAFe, LEA, BLANC and CoNLL F1.
 
     Each is a file of any format that `refreader convert` reads, or a folder of them.
     They have the same documents in the same order; tokens may differ. Clusters of one

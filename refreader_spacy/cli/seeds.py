@@ -54,13 +54,19 @@ def seeds(
     test: Annotated[Path, typer.Option(help="Test data, as .spacy.")] = Path(
         "corpus/test.spacy"
     ),
+    dev: Annotated[
+        Path | None,
+        typer.Option(help="To find the threshold on; by default the config's."),
+    ] = None,
     gpu_id: Annotated[int, typer.Option("--gpu-id", help="-1 for the CPU.")] = -1,
     at_once: Annotated[
         int,
         typer.Option(help="Seeds side by side, each on its share of the cores.", min=1),
     ] = 1,
 ) -> None:
-    """Train, find the threshold on validation and score on test, for seeds 1, 2, 3.
+    """Train and score with several seeds.
+
+    The threshold is found on validation, the scores are of the test set.
 
     Pipelines go to training/NAME/SEED and scores to metrics/NAME_sSEED.json. A seed
     whose scores are newer than all it is made from is left alone, so a run that was
@@ -83,9 +89,9 @@ def seeds(
             typer.echo(f"{scores} is there already")
             continue
         folder = Path("training") / name / str(seed)
-        dev = Path(paths["dev"])
+        asked = dev or Path(paths["dev"])
         runs.append(
-            Run(seed, config, overrides, folder, row, dev, test, scores, gpu_id)
+            Run(seed, config, overrides, folder, row, asked, test, scores, gpu_id)
         )
     if at_once > 1:
         side_by_side(runs, at_once)

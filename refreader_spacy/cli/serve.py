@@ -26,7 +26,7 @@ def serve(
         typer.Option(help="A name of this machine that clients may use."),
     ] = None,
 ) -> None:
-    """Serve a page that shows how the reader reads a text that you type.
+    """Serve a page that shows how a text is read.
 
     It needs `pip install 'refreader-spacy[page]'`. Go to the address that is printed;
     Ctrl+C ends it. Texts stay on this machine, and nothing is stored.

@@ -54,7 +54,7 @@ def table(
         Path, typer.Option(help="Where the table stands, between its two markers.")
     ] = Path("README.md"),
 ) -> None:
-    """Print the results in metrics/ beside the paper's, and put them into the README.
+    """Print the results in metrics/, and renew the README's.
 
     Rows are means over seeds, with the standard deviation: F1 where the pronoun is
     masculine and where it is feminine, their ratio, and F1 on all. Rows of the paper
@@ -89,13 +89,18 @@ def between(start: str, end: str, text: str, old: str) -> str:
 
 def cluster_table(results: Sequence[dict[str, Any]]) -> str:
     """Markdown: a line for each set of texts that clusters were scored on."""
-    lines = [GENERAL_HEADER]
+    by_row = defaultdict(list)
     for result in results:
-        scores = result["scores"]
-        found = [scores.get(key) for key in GENERAL_SCORES]
-        cells = ["" if value is None else f"{100 * value:.1f}" for value in found]
         counted = "yes" if result["singletons"] else "no"
-        lines.append("| " + " | ".join((result["row"], counted, *cells)) + " |")
+        by_row[result["row"], counted].append(result["scores"])
+    lines = [GENERAL_HEADER]
+    for (name, counted), runs in by_row.items():
+        seeds = f" ({len(runs)} seeds)" if len(runs) > 1 else ""
+        cells = [
+            percentages([run[key] for run in runs if key in run])
+            for key in GENERAL_SCORES
+        ]
+        lines.append("| " + " | ".join((name + seeds, counted, *cells)) + " |")
     return "\n".join(lines)
 
 
@@ -128,7 +133,9 @@ def our_cells(runs: Sequence[dict[str, float]]) -> tuple[str, ...]:
 
 
 def percentages(fractions: Sequence[float]) -> str:
-    """Mean ± standard deviation, in percent."""
+    """Mean ± standard deviation, in percent; nothing where there are none."""
+    if not fractions:
+        return ""
     percent = [100 * fraction for fraction in fractions]
     deviation = f" ± {stdev(percent):.1f}" if len(percent) > 1 else ""
     return f"{mean(percent):.1f}{deviation}"

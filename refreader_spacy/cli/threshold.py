@@ -27,7 +27,7 @@ def threshold(
         typer.Option("-o", "--output", help="A folder for the pipeline with it."),
     ] = None,
 ) -> None:
-    """Find the threshold that is best on validation data, and store it in the pipeline.
+    """Find a pipeline's best threshold, and store it.
 
     On GAP's rows it is the one with the highest expected F1, once the probabilities are
     calibrated; on other data the one with the highest CoNLL F1 of clusters.

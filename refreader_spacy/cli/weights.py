@@ -22,7 +22,7 @@ def weights(
         typer.Option(help="JSON: what the weights were made of, scores and limits."),
     ] = None,
 ) -> None:
-    """Write a trained reader's weights in the form that the package ships.
+    """Write a reader's weights as the package ships them.
 
     For the maintainers of this package. The threshold that is stored in the pipeline
     goes into the card.

@@ -57,7 +57,7 @@ def wikipedia(
         ),
     ] = None,
 ) -> None:
-    """Fetch the articles that GAP's texts were taken from, as text to pretrain on.
+    """Fetch the articles behind GAP's texts, to pretrain on.
 
     Each article begins with a line `= Title =`; its paragraphs follow, one per line.
     Requests are sent one at a time, with the pauses that the wiki asks for, so

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from refreader_spacy.lang.en.heads import FUNCTION_WORDS
-
-COORDINATORS = frozenset(("and", "or", "&", ","))
+from refreader_spacy.lang.en.heads import AFTER_HEADS
+from refreader_spacy.lang.en.words import COORDINATORS
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Anchors:
 def anchor(words: Sequence[str], head: int, end: int) -> int:
     """The last word of the name that a head begins; in a title, "Of" is none of it."""
     while head + 1 < end and words[head + 1][:1].isupper():
-        if words[head + 1].lower() in FUNCTION_WORDS:
+        if words[head + 1].lower() in AFTER_HEADS:
             break
         head += 1
     return head
@@ -78,7 +77,7 @@ def _alternatives(
 ) -> Iterator[int]:
     right, left = range(head + 1, end), range(head - 1, start - 1, -1)
     for token in right:
-        if words[token].lower() in COORDINATORS and token not in taken:
+        if words[token].lower() in COORDINATORS | {","} and token not in taken:
             yield token
     for token in (*right, *left):
         if token not in taken:

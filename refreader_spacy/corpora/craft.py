@@ -9,7 +9,7 @@ from typing import Any
 from spacy.language import Language
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
-from refreader_spacy.corpora.lines import MALFORMED, json_row, numbered_lines
+from refreader_spacy.corpora.lines import parsed_rows
 from refreader_spacy.errors import Errors
 from refreader_spacy.tokenization import tokenize
 
@@ -22,19 +22,12 @@ def read_craft(
     A line break ends one too. Mentions are widened to whole tokens; `n_skipped` counts
     those of several parts.
     """
-    for number, line in numbered_lines(path):
-        if not line.strip():
-            continue
-        try:
-            row = json_row(line)
-            id = str(row.get("id", f"{path.stem}_{number}"))
-            document = _document(nlp, GoldDocument(id, scheme), row)
-        except MALFORMED as error:
-            found = f"{type(error).__name__}: {error}"
-            raise ValueError(
-                Errors.R410.format(path=path, line=number, found=found)
-            ) from error
-        yield document
+
+    def parse(number: int, row: Any) -> GoldDocument:
+        id = str(row.get("id", f"{path.stem}_{number}"))
+        return _document(nlp, GoldDocument(id, scheme), row)
+
+    return parsed_rows(path, parse, Errors.R410)
 
 
 def _document(

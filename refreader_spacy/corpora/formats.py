@@ -16,9 +16,12 @@ from refreader_spacy.corpora.corefud import read_corefud
 from refreader_spacy.corpora.corefud_writer import corefud_lines
 from refreader_spacy.corpora.craft import read_craft
 from refreader_spacy.corpora.document import GoldDocument
+from refreader_spacy.corpora.gap import read_gap
+from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.corpora.gold_docs import MentionCounts, document_of, gold_doc
 from refreader_spacy.corpora.jsonlines import jsonlines_lines, read_jsonlines
 from refreader_spacy.corpora.lines import OPENERS, numbered_lines
+from refreader_spacy.corpora.prodigy import prodigy_lines, read_prodigy
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import atomic_write
 
@@ -29,21 +32,26 @@ class Format(str, Enum):
     CONLL2012 = "conll2012"
     COREFUD = "corefud"
     CRAFT = "craft"
+    GAP = "gap"
     JSONLINES = "jsonlines"
+    PRODIGY = "prodigy"
     SPACY = "spacy"
 
 
 ENDINGS = {  # of file names; .v4_gold_conll ends in conll
     "conllu": Format.COREFUD,
     "conll": Format.CONLL2012,
+    ".prodigy.jsonl": Format.PRODIGY,
     ".jsonlines": Format.JSONLINES,
     ".jsonl": Format.JSONLINES,
     ".spacy": Format.SPACY,
+    ".tsv": Format.GAP,
 }
 WRITERS: dict[Format, Callable[[Iterable[GoldDocument]], Iterator[str]]] = {
     Format.CONLL2012: conll2012_lines,
     Format.COREFUD: corefud_lines,
     Format.JSONLINES: jsonlines_lines,
+    Format.PRODIGY: prodigy_lines,
 }
 
 
@@ -56,29 +64,31 @@ def format_by_name(path: Path) -> Format | None:
 
 
 def format_of(path: Path) -> Format:
-    """The format of a file to read. JSON may be of two, which its first line tells."""
+    """The format of a file to read. JSON may be of three: its first line tells."""
     found = format_by_name(path)
     if found is None:
         known = ", ".join(ENDINGS)
         raise ValueError(Errors.R412.format(path=path, known=known))
-    is_json = found is Format.JSONLINES
-    return Format.CRAFT if is_json and _has_text(path) else found
+    return _of_json(path) if found is Format.JSONLINES else found
 
 
-def _has_text(path: Path) -> bool:
-    """Is a text in the first line? What is wrong with it, its reader says."""
+def _of_json(path: Path) -> Format:
+    """By the first line; what is wrong with that, its reader says."""
     first = next((line for _, line in numbered_lines(path)), "")
     try:
-        return "text" in json.loads(first)
+        row = json.loads(first)
+        if "tokens" in row:
+            return Format.PRODIGY
+        return Format.CRAFT if "text" in row else Format.JSONLINES
     except (ValueError, TypeError, RecursionError):
-        return False
+        return Format.JSONLINES
 
 
 def output_format(path: Path) -> Format:
     """The format that a file is written in, by its name."""
     found = format_by_name(path)
     if path.suffix in OPENERS or found not in (Format.SPACY, *WRITERS):
-        known = ".spacy, .conllu, .conll, .jsonl"
+        known = ".spacy, .conllu, .conll, .jsonl, .prodigy.jsonl"
         raise ValueError(Errors.R227.format(path=path, known=known))
     return found
 
@@ -100,6 +110,11 @@ def read_documents(
         except Exception as error:  # whatever msgpack and zlib make of other bytes
             raise ValueError(Errors.R413.format(path=path)) from error
         return map(document_of, docs.get_docs(nlp.vocab))
+    if format is Format.GAP:
+        examples = gap_examples(read_gap(path), nlp)
+        return (document_of(example.reference) for example in examples)
+    if format is Format.PRODIGY:
+        return read_prodigy(path, **named)
     if format is Format.CRAFT:
         return read_craft(path, nlp, **named)
     if format is Format.JSONLINES:

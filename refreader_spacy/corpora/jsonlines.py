@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
-from refreader_spacy.corpora.lines import MALFORMED, json_row, numbered_lines
+from refreader_spacy.corpora.lines import parsed_rows
 from refreader_spacy.errors import Errors
 from refreader_spacy.lang.en.spacing import guessed_spaces
 
@@ -22,19 +22,12 @@ NOBODY = frozenset(("", "-", "_"))
 
 def read_jsonlines(path: Path, scheme: str = "jsonlines") -> Iterator[GoldDocument]:
     """The documents. They don't say where spaces are, so those are guessed."""
-    for number, line in numbered_lines(path):
-        if not line.strip():
-            continue
-        try:
-            row = json_row(line)
-            id = str(row.get("doc_key", f"{path.stem}_{number}"))
-            document = _document(GoldDocument(id, scheme), row)
-        except MALFORMED as error:
-            found = f"{type(error).__name__}: {error}"
-            raise ValueError(
-                Errors.R411.format(path=path, line=number, found=found)
-            ) from error
-        yield document
+
+    def parse(number: int, row: Any) -> GoldDocument:
+        id = str(row.get("doc_key", f"{path.stem}_{number}"))
+        return _document(GoldDocument(id, scheme), row)
+
+    return parsed_rows(path, parse, Errors.R411)
 
 
 def _document(document: GoldDocument, row: dict[str, Any]) -> GoldDocument:

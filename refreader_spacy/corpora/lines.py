@@ -8,10 +8,12 @@ import json
 import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zlib import error as ZlibError
 
 from refreader_spacy.errors import Errors
+
+Parsed = TypeVar("Parsed")
 
 OPENERS: dict[str, Callable[..., Any]] = {
     ".xz": lzma.open,
@@ -30,11 +32,29 @@ MALFORMED = (
 BROKEN = (UnicodeDecodeError, lzma.LZMAError, EOFError, OSError, ZlibError)
 
 
-def json_row(line: str) -> Any:
-    """The JSON of a line; half a character, which JSON can spell, is an error."""
-    row = json.loads(line)
-    json.dumps(row, ensure_ascii=False).encode("utf8")
-    return row
+def parsed_rows(
+    path: Path, parse: Callable[[int, Any], Parsed], message: str
+) -> Iterator[Parsed]:
+    """What is made of the JSON of each line that isn't blank.
+
+    parse (Callable): Gets the line's number and its JSON.
+    message (str): The error, with {path}, {line} and {found}, for a line that can't be
+        parsed.
+    """
+    for number, line in numbered_lines(path):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            # Half a character, which JSON can spell, is an error
+            json.dumps(row, ensure_ascii=False).encode("utf8")
+            parsed = parse(number, row)
+        except MALFORMED as error:
+            found = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                message.format(path=path, line=number, found=found)
+            ) from error
+        yield parsed
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 
+from refreader_spacy.corpora.document import GoldDocument
 from refreader_spacy.corpora.formats import ENDINGS, Format, format_by_name
 from refreader_spacy.errors import Errors
 
@@ -41,19 +42,32 @@ def part_of(files: Sequence[Path], part: Part) -> list[Path]:
 
     This is the split of LitBank that scores are given on.
     """
-    names = {0: Part.TEST, 1: Part.DEV}
-    found = [
-        file
-        for i, file in enumerate(files)
-        if part in (Part.ALL, names.get(i % 10, Part.TRAIN))
-    ]
+    found = [file for i, file in enumerate(files) if part in (Part.ALL, _part(i))]
     if not found:
         raise ValueError(Errors.R358.format(part=part.value))
     return found
+
+
+def split(documents: Iterable[GoldDocument]) -> dict[Part, list[GoldDocument]]:
+    """Of ten documents, the first is for testing and the second for development."""
+    parts: dict[Part, list[GoldDocument]] = {
+        part: [] for part in (Part.TRAIN, Part.DEV, Part.TEST)
+    }
+    for i, document in enumerate(documents):
+        parts[_part(i)].append(document)
+    if not all(parts.values()):
+        raise ValueError(Errors.R359.format(found=sum(map(len, parts.values()))))
+    return parts
+
+
+def _part(number: int) -> Part:
+    return {0: Part.TEST, 1: Part.DEV}.get(number % 10, Part.TRAIN)
 
 
 def _is_wanted(file: Path, format: Format | None) -> bool:
     found = format_by_name(file)
     if format is Format.CRAFT:
         return found is Format.JSONLINES
+    if format is None and found is Format.GAP:
+        return False  # in a folder, any table may be called so
     return found is not None if format is None else found is format

@@ -6,16 +6,23 @@ reader's memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from refreader_spacy.protocol import Part
+from refreader_spacy.protocol import Mentions, Part
 
 KEPT = 0.5  # a scheme has a mention from this probability
+N_SPEAKERS = 1000  # who are told apart
+N_NAMES = 8  # of one entity by which it is found again
+N_GENDERS = 4
+N_FORGOTTEN = 20_000  # names of entities that left the memory
+
+
+Name = tuple[int, int]  # a hash of words, and a gender
 
 
 class Mention(NamedTuple):
@@ -59,9 +66,31 @@ class Decided(NamedTuple):
     label: int
 
 
+class Forgotten(NamedTuple):
+    """At this mention's head, a cluster left the memory."""
+
+    head: int
+    cluster: int
+
+
+class Clue(NamedTuple):
+    """What tells who one mention is: see `Clues`."""
+
+    name: int = 0
+    is_name: bool = False
+    gender: int = 0
+    person: int = 0
+    lost: int = -1
+
+
 @dataclass
 class Decoder:
     """Which mentions count, and which cluster each is in.
+
+    The reader's memory decides, with two exceptions. Where speakers are known, *I* is
+    whoever speaks, and *you* is not. And an entity that the memory has forgotten is
+    found again by the name that it had most often, in all its words but titles, unless
+    the genders differ.
 
     threshold (float): A link counts from this probability. A mention with a weaker one
         is left by itself, and the entity goes on without it.
@@ -73,9 +102,15 @@ class Decoder:
     n_clusters: int = 0
     # Of entities that may be referred to: the cluster, and its latest mention's number
     clusters: dict[int, tuple[int, int]] = field(default_factory=dict)
+    # The same of speakers who said *I*; the latest last
+    speakers: dict[int, tuple[int, int]] = field(default_factory=dict)
+    # What such clusters are called, by name and gender, and how often
+    names: dict[int, dict[Name, int]] = field(default_factory=dict)
+    # By name, forgotten clusters: cluster, latest mention, how often; the latest last
+    forgotten: dict[Name, tuple[int, int, int]] = field(default_factory=dict)
 
-    def decide(self, part: Part) -> Iterator[Decided]:
-        """The mentions of a part that count, at their heads."""
+    def decide(self, part: Part) -> Iterator[Decided | Forgotten]:
+        """The mentions of a part that count, at their heads; and what is forgotten."""
         m = part.mentions
         counts = (
             np.ones(len(m), bool)
@@ -86,30 +121,121 @@ class Decoder:
             range(m.first, m.first + len(m)),
             *(x.tolist() for x in (m.head, m.start, m.entity, m.is_new)),
             *(x.tolist() for x in (m.probability, m.label, counts)),
+            each_clue(m),
             strict=True,
         )
-        for number, head, start, entity, is_new, probability, label, count in rows:
+        for number, head, start, entity, is_new, p, label, count, clue in rows:
+            if clue.lost >= 0 and (lost := self._forget(clue.lost)) is not None:
+                yield Forgotten(head, lost)
             if is_new:
                 self.clusters.pop(entity, None)
-            if not count:
-                continue
-            known = self.clusters.get(entity)
-            if known is None or probability < self.threshold:
-                cluster, antecedent = self.n_clusters, -1
-                self.n_clusters += 1
-                if known is None:
-                    self.clusters[entity] = cluster, number
-            else:
-                cluster, antecedent = known
-                self.clusters[entity] = cluster, number
-            yield Decided(number, head, start, cluster, antecedent, probability, label)
+            if count:
+                known, p = self._antecedent(entity, p, clue)
+                cluster, antecedent = known or (self.n_clusters, -1)
+                self.n_clusters += known is None
+                self._write(entity, cluster, number, clue)
+                yield Decided(number, head, start, cluster, antecedent, p, label)
+
+    def _antecedent(
+        self, entity: int, probability: float, clue: Clue
+    ) -> tuple[tuple[int, int] | None, float]:
+        """The cluster of a mention and the latest mention in it, or None if it is a new
+        one; and the probability."""
+        known = self.clusters.get(entity)
+        if clue.person:
+            return self._of_person(clue.person, known, probability)
+        if known is None and (name := self._found_again(clue)):
+            cluster, latest, count = self.forgotten.pop(name)
+            self.names[cluster] = {name: count}
+            return (cluster, latest), 1.0
+        if known is not None and probability < self.threshold:
+            known = None  # by itself
+        return known, probability
+
+    def _write(self, entity: int, cluster: int, number: int, clue: Clue) -> None:
+        """A mention of an entity was put into a cluster."""
+        before, _ = self.clusters.get(entity, (cluster, -1))
+        if before == cluster:
+            self.clusters[entity] = cluster, number
+            if clue.is_name and clue.name:
+                self._call(cluster, (clue.name, clue.gender))
+        if clue.person > 0:
+            self._speaks(clue.person, cluster, number)
+
+    def _of_person(
+        self, person: int, known: tuple[int, int] | None, probability: float
+    ) -> tuple[tuple[int, int] | None, float]:
+        """The cluster of an *I* or a *you*, and how sure that is; None: a new one."""
+        own = self.speakers.get(abs(person))
+        if person > 0 and own is not None:
+            return own, 1.0
+        if known is None or probability < self.threshold:
+            return None, probability
+        owners = {cluster: speaker for speaker, (cluster, _) in self.speakers.items()}
+        owner = owners.get(known[0])
+        is_free = owner is None if person > 0 else owner != -person
+        return (known, probability) if is_free else (None, probability)
+
+    def _speaks(self, speaker: int, cluster: int, number: int) -> None:
+        self.speakers.pop(speaker, None)
+        self.speakers[speaker] = cluster, number
+        if len(self.speakers) > N_SPEAKERS:
+            del self.speakers[next(iter(self.speakers))]
+
+    def _call(self, cluster: int, name: Name) -> None:
+        names = self.names.setdefault(cluster, {})
+        if name in names or len(names) < N_NAMES:
+            names[name] = names.get(name, 0) + 1
+
+    def _forget(self, entity: int) -> int | None:
+        """An entity left the memory; its cluster, if nothing else is in that."""
+        known = self.clusters.pop(entity, None)
+        if known is None or known[0] in self._growing():
+            return None
+        if called := self.names.pop(known[0], None):
+            self._remember(known, called)
+        return known[0]
+
+    def _growing(self) -> set[int]:
+        """The clusters that can still be referred to."""
+        known = (*self.clusters.values(), *self.speakers.values())
+        return {cluster for cluster, _ in known}
+
+    def _remember(self, known: tuple[int, int], called: dict[Name, int]) -> None:
+        """Keep what a forgotten cluster was called most often."""
+        counts: dict[int, int] = {}
+        for (name, _), count in called.items():
+            counts[name] = counts.get(name, 0) + count
+        name = max(counts, key=counts.__getitem__)
+        gender = max(gender for each, gender in called if each == name)
+        *_, before = self.forgotten.get((name, gender), (0,))
+        if counts[name] >= before:
+            self.forgotten.pop((name, gender), None)  # so that it comes last
+            self.forgotten[name, gender] = *known, counts[name]
+        if len(self.forgotten) > N_FORGOTTEN:
+            del self.forgotten[next(iter(self.forgotten))]
+
+    def _found_again(self, clue: Clue) -> Name | None:
+        """The name of the forgotten cluster that a mention is of, if there is one."""
+        genders = {clue.gender, 0} if clue.gender else range(N_GENDERS)
+        found = [(clue.name, g) for g in genders if (clue.name, g) in self.forgotten]
+        return max(found, key=lambda name: self.forgotten[name][2], default=None)
 
     def release(self, part: Part) -> set[int]:
         """Forget what the reader has forgotten; the clusters that can still grow."""
         held = {*part.held.tolist()}
         for entity in [e for e in self.clusters if e not in held]:
-            del self.clusters[entity]
-        return {cluster for cluster, _ in self.clusters.values()}
+            self._forget(entity)
+        return self._growing()
+
+
+def each_clue(mentions: Mentions) -> Iterable[Clue]:
+    """The clues of each mention; a reader may give none."""
+    clues = mentions.clues
+    if clues is None:
+        return repeat(Clue(), len(mentions))
+    columns = (clues.name, clues.is_name, clues.gender, clues.person, clues.lost)
+    return map(Clue, *(column.tolist() for column in columns))
 
 
 def decode(
@@ -130,6 +256,8 @@ def decode(
     found: dict[int, list[Decided]] = {}
     seen: set[tuple[int, int]] = set()  # two heads may have come out with one span
     for decided in Decoder(threshold, scheme).decide(part):
+        if isinstance(decided, Forgotten):
+            continue
         span = decided.start, end_of[decided.number]
         if span not in seen:
             seen.add(span)

@@ -5,7 +5,7 @@ Shapes: T tokens of a piece, M memory cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from refreader_spacy.streaming.events import (
     MentionClosed,
 )
 
-DIGITS = 4  # of gates and probabilities
+DIGITS = 3  # of gates and probabilities
 
 Json = dict[str, Any]
 
@@ -37,6 +37,7 @@ class CellContents:
         self.position = 0
         self.tokens = np.full(n_cells, -1)  # (M,), -1 for none
         self.shares = np.zeros(n_cells)  # (M,)
+        self.sent = np.zeros(n_cells), self.tokens.copy()  # salience, token (M,)
 
     def read(self, reading: Reading) -> NDArray[np.int64]:
         """The token that each cell holds after each of the next tokens (T, M)."""
@@ -53,6 +54,28 @@ class CellContents:
         self.position += len(reading)
         return held
 
+    def changes(self, reading: Reading) -> Iterator[list[float]]:
+        """What happens to cells at the next tokens, as [token, cell, update, overwrite,
+        salience, held token], wherever something does. Cells that are not in use, and
+        those that stay as they were, are left out."""
+        first = self.position
+        held = self.read(reading)
+        gates = reading.update, reading.overwrite, reading.salience
+        update, overwrite, salience = (rounded(gate) for gate in gates)  # (T, M)
+        before, held_before = (
+            np.concatenate([kept[None], now])
+            for kept, now in zip(self.sent, (salience, held), strict=True)
+        )  # (1 + T, M)
+        self.sent = before[-1].copy(), held_before[-1].copy()
+        differ = (before[1:] != before[:-1]) | (held_before[1:] != held_before[:-1])
+        tokens, cells = np.nonzero((update > 0) | (overwrite > 0) | differ)
+        columns = [x[tokens, cells].tolist() for x in (update, overwrite, salience)]
+        columns.append(held[tokens, cells].tolist())
+        for row in zip(
+            (tokens + first).tolist(), cells.tolist(), *columns, strict=True
+        ):
+            yield [*row]
+
 
 def text_payload(
     seen: Iterable[tuple[Doc, Part]], events: Iterable[Event], contents: CellContents
@@ -62,23 +85,15 @@ def text_payload(
     readings = [part.gates for _, part in parts if part.gates is not None]
     return {
         "tokens": [token.text_with_ws for doc, _ in parts for token in doc],
-        "update": flat([reading.update for reading in readings]),
-        "overwrite": flat([reading.overwrite for reading in readings]),
-        "salience": flat([reading.salience for reading in readings]),
-        "holds": [
-            token for r in readings for token in contents.read(r).ravel().tolist()
-        ],
+        "cells": [change for r in readings for change in contents.changes(r)],
         **decided(events),
     }
 
 
-def flat(arrays: Sequence[Array]) -> list[float]:
-    """Values of (T, M) arrays, token by token, with no more digits than matter."""
-    return [
-        value
-        for array in arrays
-        for value in array.astype(np.float64).round(DIGITS).ravel().tolist()
-    ]
+def rounded(gate: Array) -> NDArray[np.float64]:
+    """With no more digits than matter."""
+    values: NDArray[np.float64] = gate.astype(np.float64)
+    return np.round(values, DIGITS)
 
 
 def decided(events: Iterable[Event]) -> Json:

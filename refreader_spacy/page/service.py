@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -24,7 +24,7 @@ from refreader_spacy.page.payload import (
     clusters_payload,
     text_payload,
 )
-from refreader_spacy.protocol import Part, Reader, ReaderModel, joined
+from refreader_spacy.protocol import Part, Past, Reader, ReaderModel, joined
 from refreader_spacy.streaming.stream import Stream
 from refreader_spacy.tokenization import tokenize
 
@@ -52,6 +52,7 @@ class PipeSettings:
     threshold: float
     keep_singletons: bool
     scheme: int | None
+    past: Callable[[], Past]
 
     def scheme_number(self, reader: Reader) -> int | None:
         """The scheme whose mentions count, as the pipe has it."""
@@ -135,6 +136,7 @@ class ReadingService:
             threshold=threshold,
             keep_singletons=reader.keep_singletons,
             scheme=reader.scheme_number(reader.reader),
+            past=reader.past,
         )
         tokenizer = reader.tokenizer and partial(tokenize, reader.tokenizer)
         return Stream(pipe, tokenizer)

@@ -15,26 +15,24 @@ from typing import Any, cast
 import numpy as np
 import torch
 from spacy.tokens import Doc
-from thinc.api import Model, torch2xp, xp2torch
+from thinc.api import torch2xp, xp2torch
 
 from refreader_spacy.paper.gold import LossWeights
 from refreader_spacy.paper.network import PaperNetwork
 from refreader_spacy.paper.packing import by_document, packed_order
 from refreader_spacy.paper.paper_reader import PaperReader
-from refreader_spacy.protocol import ReaderModel, Reading, read_docs
+from refreader_spacy.protocol import ReaderModel, Reading
 from refreader_spacy.reader.model import (
     Encoder,
-    KeptReader,
     check_positive,
     check_shares,
     check_sizes,
     encode,
-    initialize,
     looks_ahead,
     loss_weights_of,
+    reader_model,
     shim_of,
 )
-from refreader_spacy.reader.shim import ReaderShim
 
 Readings = list[Reading]
 
@@ -91,16 +89,14 @@ def build_refreader_v1(
         loss_weights=loss_weights_of(LossWeights, loss_weights),
         lookahead=looks_ahead(tok2vec, lookahead),
     )
-    # Not an attr, which would be loaded with the weights: the config decides
-    learn = tok2vec.attrs.get("learn", True)
-    return Model(
+    return reader_model(
         "refreader",
-        partial(_forward, learn=learn),
-        init=initialize,
-        dims={"nI": width},
-        layers=[tok2vec],
-        attrs={"reader": KeptReader(make), "temperature": 1.0},
-        shims=[ReaderShim(network)],
+        tok2vec,
+        network,
+        width,
+        make=make,
+        forward_to_learn=_forward_to_learn,
+        attrs={"temperature": 1.0},
     )
 
 
@@ -116,16 +112,8 @@ def _reader(
     )
 
 
-def _forward(
-    model: ReaderModel, docs: list[Doc], is_train: bool, *, learn: bool
-) -> Any:
-    if not is_train:
-        return read_docs(model, docs), lambda d_parts: []
-    return _forward_to_learn(model, docs, learn)
-
-
 def _forward_to_learn(
-    model: ReaderModel, docs: list[Doc], learn: bool
+    model: ReaderModel, docs: list[Doc], *, learn: bool
 ) -> tuple[Readings, Callable[[Readings], list[Doc]]]:
     encoder: Any = model.layers[0]
     network: PaperNetwork = shim_of(model)._model

@@ -2,7 +2,7 @@
 
 Autograd would split every weight's gradient into one small product a step and keep
 thousands of nodes; here it is one product over all tokens, which halves the time of
-an epoch. The loop of `Reader.read` is the reference: a test compares the two.
+an epoch. The loop of `PaperNetwork.read` is the reference: a test compares the two.
 
 Shapes: N packed tokens, B documents at a step, M cells, H hidden and value size, K key
 size, S size of a cell's content (its key, then its value), C output size of all heads,

@@ -132,9 +132,12 @@ class NumpyWeights:
         distinct = vectors[first]  # (D, X)
         projected = np.empty((len(first), 4 * self.hidden_size), np.float32)
         pre, gru = self.inputs
-        np.matmul(distinct, pre.T, out=projected[:, : self.hidden_size])
         rest = projected[:, self.hidden_size :]
-        np.matmul(distinct, gru.T, out=rest)
+        # Of a few small rows, OpenBLAS says that it met invalid values in whatever
+        # lies beside them; what it returns is right
+        with np.errstate(invalid="ignore"):
+            np.matmul(distinct, pre.T, out=projected[:, : self.hidden_size])
+            np.matmul(distinct, gru.T, out=rest)
         rest += self.inputs_bias
         gates = rest[:, : 2 * self.hidden_size]
         np.negative(gates, out=gates)

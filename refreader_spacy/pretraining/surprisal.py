@@ -53,10 +53,16 @@ def surprisals(
 
 
 def write_surprisals(model: ReaderModel, docs: Sequence[Doc], name: str) -> None:
-    """Store each Doc's surprisals on it, in the attrs of a span group."""
-    for doc, bits in zip(
-        docs, surprisals(model, [[doc] for doc in docs], name)[0], strict=True
-    ):
+    """Store each Doc's surprisals on it, in the attrs of a span group.
+
+    An encoder that is a language model has them already.
+    """
+    given = model.layers[0].attrs.get("surprisals")
+    if given is None:
+        found, _ = surprisals(model, [[doc] for doc in docs], name)
+    else:
+        found = given(docs, name)
+    for doc, bits in zip(docs, found, strict=True):
         if READ not in doc.spans:
             doc.spans[READ] = SpanGroup(doc, name=READ)
         doc.spans[READ].attrs["surprisal"] = encoded(bits)

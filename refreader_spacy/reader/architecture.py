@@ -15,25 +15,23 @@ import numpy as np
 import torch
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model, torch2xp, xp2torch
+from thinc.api import torch2xp, xp2torch
 
-from refreader_spacy.protocol import ReaderModel, read_docs
+from refreader_spacy.protocol import ReaderModel
 from refreader_spacy.reader.entity_reader import EntityReader
 from refreader_spacy.reader.inference import ReaderWeights
 from refreader_spacy.reader.loss import EntityLoss, LossWeights, windows_of
 from refreader_spacy.reader.model import (
     Encoder,
-    KeptReader,
     check_shares,
     check_sizes,
     encode,
-    initialize,
     looks_ahead,
     loss_weights_of,
+    reader_model,
     shim_of,
 )
 from refreader_spacy.reader.network import Encoded, EntityNetwork
-from refreader_spacy.reader.shim import ReaderShim
 from refreader_spacy.reader.tokens import TextState, token_rows
 
 
@@ -100,14 +98,13 @@ def build_entity_reader_v1(
     make = partial(
         _reader, n_cells=n_cells, loss=loss, lookahead=looks_ahead(tok2vec, lookahead)
     )
-    return Model(
+    return reader_model(
         "entity_reader",
-        _forward,
-        init=initialize,
-        dims={"nI": width},
-        layers=[tok2vec],
-        attrs={"reader": KeptReader(make)},
-        shims=[ReaderShim(network)],
+        tok2vec,
+        network,
+        width,
+        make=make,
+        forward_to_learn=_forward_to_learn,
     )
 
 
@@ -136,21 +133,14 @@ def _get_loss(
     return loss(list(examples), outputs, prefix)
 
 
-def _forward(model: ReaderModel, docs: list[Doc], is_train: bool) -> Any:
-    if not is_train:
-        return read_docs(model, docs), lambda d_parts: []
-    return _forward_to_learn(model, docs)
-
-
 def _forward_to_learn(
-    model: ReaderModel, docs: list[Doc]
+    model: ReaderModel, docs: list[Doc], *, learn: bool
 ) -> tuple[TrainingOutput, Callable[[TrainingOutput], list[Doc]]]:
     encoder: Any = model.layers[0]
     network: EntityNetwork = shim_of(model)._model
     network.train()
     tokens = [token_rows(doc, TextState()) for doc in docs]
     given, backprop = encoder(docs, is_train=True)
-    learn = encoder.attrs.get("learn", True)
     read = [v[t.places] for v, t in zip(given, tokens, strict=True)]
     vectors = xp2torch(model.ops.xp.concatenate(read), requires_grad=learn)
     device = next(network.parameters()).device

@@ -178,6 +178,18 @@ def word_rows(model: Encoder, doc: Doc | Span) -> NDArray[np.uint32]:
     return found
 
 
+def check_loaded(model: Model[Any, Any]) -> None:
+    """Raise an error unless tables that were loaded can be looked things up in."""
+    for layer in model.walk():
+        tables: list[Any] = [
+            layer.get_param(name) for name in layer.param_names if layer.has_param(name)
+        ]
+        if any(table.dtype.kind != "f" or not table.ndim for table in tables):
+            raise ValueError(Errors.R005.format(problem=f"parameters of {layer.name}"))
+        if "found_by" in layer.attrs and tables:
+            check_words(layer)
+
+
 def check_words(model: Encoder) -> None:
     """Raise an error unless every word has a row of the table."""
     table, attrs = model.get_param("E"), model.attrs

@@ -23,11 +23,12 @@ from refreader_spacy.protocol import (
     Reading,
 )
 from refreader_spacy.reader import inference
+from refreader_spacy.reader.annotated import speaker_hashes
 from refreader_spacy.reader.inference import ReaderState, ReaderWeights, read_parts
 from refreader_spacy.reader.mentions import LONGEST
 from refreader_spacy.reader.network import FURTHEST, SCHEMES, TYPES
 from refreader_spacy.reader.saved_state import state_from_saved, state_to_saved
-from refreader_spacy.reader.tokens import speaker_hashes, token_rows
+from refreader_spacy.reader.tokens import token_rows
 
 HALF_LIFE = 16  # mentions after which a cell that isn't mentioned is half as salient
 RECENT = LONGEST + FURTHEST + 2  # tokens that something still open may begin or end at
@@ -129,6 +130,7 @@ class EntityReader:
             choices.probability,
             part.types.astype(np.int64),
             part.schemes,
+            part.clues,
         )
         ends = places[part.ends - first] + 1
         return Part(mentions, part.closed, ends, held[held >= 0])

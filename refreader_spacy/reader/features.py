@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.lang.en.lexemes import Number
-from refreader_spacy.lang.en.words import Gender
+from refreader_spacy.lang.en.words import Gender, Number
 from refreader_spacy.reader.cells import Cells, Extra, WordSet, set_slice
 from refreader_spacy.reader.mentions import N_KINDS, Field, MentionTable
 from refreader_spacy.reader.tokens import Ints

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refreader_spacy.lang.en.pronouns import Pronoun
+from refreader_spacy.protocol import Clues
 from refreader_spacy.reader.kernels import read_mentions, recur
 from refreader_spacy.reader.memory import (
     Choices,
@@ -23,7 +25,14 @@ from refreader_spacy.reader.memory import (
     MemoryState,
     MemoryWeights,
 )
-from refreader_spacy.reader.mentions import LONGEST, Field, describe_mentions
+from refreader_spacy.reader.mentions import (
+    LONGEST,
+    Field,
+    Kind,
+    MentionTable,
+    describe_mentions,
+    string_hashes,
+)
 from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, FURTHEST, SCHEMES
 from refreader_spacy.reader.tokens import N_COLUMNS, QUOTATION, Ints, TextState
 
@@ -76,7 +85,7 @@ class ReaderWeights:
         self.kind = p["kind.weight"]
         self.mention = Linear(p, "mention")
         self.mention_size = len(p["mention.bias"])
-        self.asked = Linear(p, "query", "query_product", "new_hidden")
+        self.per_mention = Linear(p, "query", "query_product", "new_hidden")
         self.score_size = len(p["query.bias"])
         self.product_size = len(p["query_product.bias"])
         self.new = Linear(p, "new")
@@ -127,6 +136,7 @@ class Part:
     number (int): Of the first of these mentions.
     schemes (Floats): How likely each scheme calls it a mention (K, 4).
     types (Ints): Of entity (K,).
+    clues (Clues): What tells who they are, beside the memory.
     closed, ends (Longs): Numbers of mentions whose last token is known now, and it.
     """
 
@@ -137,6 +147,7 @@ class Part:
     schemes: Floats
     types: Ints
     choices: Choices
+    clues: Clues
     closed: Longs
     ends: Longs
 
@@ -181,9 +192,9 @@ def read_parts(
     context_inputs = _interleaved([s.inputs for s in states], inputs, lengths)
     context_keys = _interleaved([s.left_keys for s in states], left_keys, lengths)
     begins = (offsets + np.cumsum(tails) - tails)[text_of]
-    asked = weights.per_head(both[heads])
+    edges = weights.per_head(both[heads])
     starts = left_edges(
-        weights, asked[:, : weights.edge_size], context_keys, context, context - begins
+        weights, edges[:, : weights.edge_size], context_keys, context, context - begins
     )
     n_read = np.array([state.n_read for state in states])
     first = n_read[text_of] - (offsets[text_of] + shift)
@@ -198,16 +209,16 @@ def read_parts(
         table.fields[:, Field.KIND],
         types,
     )
-    asks = weights.asked(vectors_of)
-    queries = asks[:, : weights.score_size]
-    products = asks[:, weights.score_size : -weights.score_size]
-    new = weights.new(np.maximum(asks[:, -weights.score_size :], 0))[:, 0]
+    compared = weights.per_mention(vectors_of)
+    queries = compared[:, : weights.score_size]
+    products = compared[:, weights.score_size : -weights.score_size]
+    new = weights.new(np.maximum(compared[:, -weights.score_size :], 0))[:, 0]
     closed = right_edges(
         weights,
         states,
         text_of,
         heads,
-        asked[:, weights.edge_size :],
+        edges[:, weights.edge_size :],
         right_keys,
         lengths,
         last,
@@ -217,6 +228,7 @@ def read_parts(
     for b, state in enumerate(states):
         some = slice(bounds[b], bounds[b + 1])
         number = state.memory.n_mentions
+        before = state.memory.entities.copy()
         choices = read_mentions(
             weights.memory,
             state.memory,
@@ -238,6 +250,7 @@ def read_parts(
                 schemes[heads[some]],
                 types[some].argmax(axis=1).astype(np.int32),
                 choices,
+                clues_of(table.part(some), choices, before),
                 *closed[b],
             )
         )
@@ -249,6 +262,28 @@ def read_parts(
         ].copy()
         state.n_read += int(lengths[b])
     return parts
+
+
+def clues_of(table: MentionTable, choices: Choices, before: Longs) -> Clues:
+    """What tells who mentions are, beside the memory.
+
+    before (Longs): The entity in each cell before the first of them, or -1 (M,).
+    """
+    kind = table.fields[:, Field.KIND]
+    is_name = kind == Kind.NAME
+    named = is_name | (kind == Kind.CAPITAL_START)
+    name = string_hashes(table.names, named)
+    said = np.where(table.fields[:, Field.QUOTATION] > 0, 0, 1)
+    speaker = said * table.fields[:, Field.SPEAKER].astype(np.int64)
+    person = np.where(kind == Pronoun.I, speaker, 0)
+    person = np.where(kind == Pronoun.YOU, -speaker, person)
+    held = before.tolist()
+    lost = np.full(len(kind), -1)
+    for i in np.flatnonzero(choices.is_new).tolist():
+        cell = int(choices.cell[i])
+        lost[i], held[cell] = held[cell], int(choices.entity[i])
+    gender = table.fields[:, Field.GENDER].astype(np.int64)
+    return Clues(name.astype(np.int64), is_name, gender, person, lost)
 
 
 READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]

@@ -14,15 +14,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.lang.en.lexemes import (
-    HASH_BITS,
-    Column,
-    Determiner,
-    Number,
-    Pronoun,
-    Role,
-)
-from refreader_spacy.lang.en.words import Gender
+from refreader_spacy.lang.en.lexemes import HASH_BITS, Column, Determiner, Role
+from refreader_spacy.lang.en.pronouns import Pronoun
+from refreader_spacy.lang.en.words import Gender, Number
 from refreader_spacy.reader.tokens import (
     OFFSET,
     QUOTATION,
@@ -142,7 +136,7 @@ def describe_mentions(
     fields[:, Field.KIND] = kind
     fields[:, Field.WORD] = head[:, Column.WORD]
     fields[:, Field.STEM] = head[:, Column.STEM]
-    fields[:, Field.STRING] = _string_hashes(words, sure)
+    fields[:, Field.STRING] = string_hashes(words, sure)
     fields[:, Field.INITIALS] = _initials(named, span)
     fields[:, Field.LETTERS] = np.where(sure, head[:, Column.LETTERS], 0)
     fields[:, Field.GENDER] = _genders(span, inside, head, kind)
@@ -214,7 +208,8 @@ def _numbers(head: Ints, start: Ints, kind: Ints, pronoun: Ints) -> Ints:
     return number
 
 
-def _string_hashes(words: Ints, sure: NDArray[np.bool_]) -> Ints:
+def string_hashes(words: Ints, sure: NDArray[np.bool_]) -> Ints:
+    """A hash of all words of each mention; 0 for one that isn't sure (K,)."""
     total = np.zeros(len(words), np.int64)
     for column in words.T:
         total = np.where(column > 0, (total * 1000003 + column) & HASH_BITS, total)

@@ -4,21 +4,69 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar, cast
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
+import torch
 from spacy.tokens import Doc, Span
 from thinc.api import Model
 from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import Array, ReaderModel
-from refreader_spacy.reader.encoders import check_words
+from refreader_spacy.protocol import Array, ReaderModel, read_docs
 from refreader_spacy.reader.shim import ReaderShim
 
 Encoder = Model[list[Doc], list[Floats2d]]
 Made = TypeVar("Made")
 Weights = TypeVar("Weights")
+
+
+class ForwardToLearn(Protocol):
+    """What a model does in training; `learn`: does the encoder learn as well?"""
+
+    def __call__(
+        self, model: ReaderModel, docs: list[Doc], *, learn: bool
+    ) -> tuple[Any, Callable[[Any], list[Doc]]]: ...
+
+
+def reader_model(
+    name: str,
+    tok2vec: Encoder,
+    network: torch.nn.Module,
+    width: int,
+    *,
+    make: Callable[[ReaderModel], Any],
+    forward_to_learn: ForwardToLearn,
+    attrs: dict[str, Any] | None = None,
+) -> ReaderModel:
+    """A network over an encoder, which reads unless it is to learn.
+
+    make (Callable): The reader of the model, with its weights as they are.
+    """
+    # Not an attr, which would be loaded with the weights: the config decides
+    learn = bool(tok2vec.attrs.get("learn", True))
+    return Model(
+        name,
+        partial(_forward, forward_to_learn=partial(forward_to_learn, learn=learn)),
+        init=initialize,
+        dims={"nI": width},
+        layers=[tok2vec],
+        attrs={"reader": KeptReader(make), **(attrs or {})},
+        shims=[ReaderShim(network)],
+    )
+
+
+def _forward(
+    model: ReaderModel,
+    docs: list[Doc],
+    is_train: bool,
+    *,
+    forward_to_learn: Callable[[ReaderModel, list[Doc]], Any],
+) -> Any:
+    if is_train:
+        return forward_to_learn(model, docs)
+    return read_docs(model, docs), lambda d_parts: []
 
 
 class KeptReader(Generic[Made]):
@@ -80,18 +128,6 @@ def initialize(model: ReaderModel, X: list[Doc] | None = None, Y: Any = None) ->
         raise ValueError(Errors.R001.format(found=width, expected=expected))
 
 
-def check_loaded(model: Model[Any, Any]) -> None:
-    """Raise an error unless tables that were loaded can be looked things up in."""
-    for layer in model.walk():
-        tables: list[Any] = [
-            layer.get_param(name) for name in layer.param_names if layer.has_param(name)
-        ]
-        if any(table.dtype.kind != "f" or not table.ndim for table in tables):
-            raise ValueError(Errors.R005.format(problem=f"parameters of {layer.name}"))
-        if "found_by" in layer.attrs and tables:
-            check_words(layer)
-
-
 def check_sizes(**sizes: int) -> None:
     """Raise an error unless all sizes are at least 1."""
     for name, size in sizes.items():
@@ -105,7 +141,7 @@ def check_shares(**shares: float) -> None:
         if not 0 <= share < 1:
             expected = "at least 0 and below 1"
             raise ValueError(
-                Errors.R019.format(name=name, expected=expected, found=share)
+                Errors.R023.format(name=name, expected=expected, found=share)
             )
 
 
@@ -114,7 +150,7 @@ def check_positive(**numbers: float) -> None:
     for name, number in numbers.items():
         if not 0 < number < math.inf:
             raise ValueError(
-                Errors.R019.format(name=name, expected="above 0", found=number)
+                Errors.R023.format(name=name, expected="above 0", found=number)
             )
 
 
@@ -130,6 +166,6 @@ def loss_weights_of(
         if not 0 <= weight < math.inf:
             where = f"loss_weights.{name}"
             raise ValueError(
-                Errors.R019.format(name=where, expected="at least 0", found=weight)
+                Errors.R023.format(name=where, expected="at least 0", found=weight)
             )
     return kind(**(given or {}))

@@ -28,13 +28,9 @@ def build_packaged_reader_v1(name: str) -> ReaderModel:
     A name's config stays in the package for ever, so that pipelines saved with it can
     be loaded; weights that have been superseded may go.
     """
-    weights = files("refreader_spacy") / "weights"
-    folder = weights / name
-    if not (folder / "config.cfg").is_file():
-        known = sorted(entry.name for entry in weights.iterdir() if entry.is_dir())
-        raise ValueError(Errors.R012.format(name=name, known=known))
-    config = Config().from_str((folder / "config.cfg").read_text("utf8"))
-    model = cast(ReaderModel, registry.resolve(config)["model"])
+    config = packaged_config(name)
+    folder = files("refreader_spacy") / "weights" / name
+    model = cast(ReaderModel, registry.resolve({"model": config})["model"])
     if (folder / "model").is_file():
         model.from_bytes((folder / "model").read_bytes())
         _restore(model)
@@ -42,6 +38,29 @@ def build_packaged_reader_v1(name: str) -> ReaderModel:
         model.attrs["threshold"] = card["threshold"]
         model.attrs["card"] = card
     return model
+
+
+def packaged_config(name: str) -> dict[str, Any]:
+    """The config of a reader of the package: what its weights fit."""
+    weights = files("refreader_spacy") / "weights"
+    file = weights / name / "config.cfg"
+    if not file.is_file():
+        known = sorted(entry.name for entry in weights.iterdir() if entry.is_dir())
+        raise ValueError(Errors.R012.format(name=name, known=known))
+    config: dict[str, Any] = Config().from_str(file.read_text("utf8"))["model"]
+    return config
+
+
+def copy_packaged(model: ReaderModel, name: str) -> None:
+    """Give a model the weights of a reader of the package, to train on."""
+    packaged = build_packaged_reader_v1(name)
+    if "card" not in packaged.attrs:
+        raise ValueError(Errors.R019.format(name=name))
+    del packaged.attrs["card"]  # which says what they were trained on
+    try:
+        model.from_bytes(packaged.to_bytes())
+    except ValueError as error:
+        raise ValueError(Errors.R018.format(name=name, problem=error)) from error
 
 
 def write_packaged(

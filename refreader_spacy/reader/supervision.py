@@ -19,6 +19,7 @@ from spacy.training import Example
 
 from refreader_spacy.corpora.span_groups import gold_groups
 from refreader_spacy.protocol import Array, Longs
+from refreader_spacy.reader.annotated import speaker_hashes
 from refreader_spacy.reader.cells import Cells, Extra
 from refreader_spacy.reader.features import FEATURES, N_FEATURES, pair_features
 from refreader_spacy.reader.mentions import (
@@ -29,7 +30,7 @@ from refreader_spacy.reader.mentions import (
 )
 from refreader_spacy.reader.network import SCHEMES, TYPES
 from refreader_spacy.reader.soft_labels import soft_labels_of
-from refreader_spacy.reader.tokens import TextState, speaker_hashes, token_rows
+from refreader_spacy.reader.tokens import TextState, token_rows
 
 NEAR = 12  # cells by recency whose scores are always learned from
 ANNOTATION = "annotation"  # a span group whose span's label is the annotation scheme

@@ -1,6 +1,8 @@
 """A Doc's tokens as rows of integers: the words, and where they stand in the text.
 
-White space is not read: rows are of the other tokens, numbered without gaps.
+White space is not read: rows are of the other tokens, numbered without gaps. Nor are
+labels that only say who speaks. Named entities that stand on the Doc as organisations,
+places and the like have a gender, which is neuter.
 
 Shapes: T tokens of a Doc, N tokens that are read, C columns.
 """
@@ -16,7 +18,9 @@ from numpy.typing import NDArray
 from spacy.attrs import ORTH, SPACY
 from spacy.tokens import Doc, Span
 
-from refreader_spacy.lang.en.lexemes import Column, Role, text_hash, word_row
+from refreader_spacy.lang.en.lexemes import Column, Role, word_row
+from refreader_spacy.lang.en.words import Gender
+from refreader_spacy.reader.annotated import label_tokens, thing_tokens
 
 Ints = NDArray[np.int32]
 
@@ -32,7 +36,8 @@ N_COLUMNS = N_WORD_COLUMNS + 6
 
 LONGEST_QUOTATION = 200  # tokens, after which a quotation mark is taken to be missing
 N_KNOWN = 2**16  # words whose rows are kept
-SPEAKERS = "speakers"  # a span group: who says what, as labels
+
+SPACE_ROW = word_row(" ")
 
 _known: dict[int, tuple[int, ...]] = {}  # by spaCy's hash of the word
 
@@ -76,6 +81,8 @@ def token_rows(
     """
     values = cast(Any, doc).to_array([ORTH, SPACY])  # (T, 2)
     words = _word_rows(values[:, 0].tolist(), doc)  # (T, 19)
+    words[label_tokens(doc)] = SPACE_ROW
+    words[thing_tokens(doc), Column.GENDER] = Gender.NEUTER
     spaced = values[:, 1] > 0  # (T,)
     places = np.flatnonzero(words[:, Column.SPACE] == 0)
     rows = np.zeros((len(places), N_COLUMNS), np.int32)
@@ -90,19 +97,6 @@ def token_rows(
         rows[:, NO_SPACE] = ~before[: len(words)][places]
     state.n_tokens += len(rows)
     return TokenRows(rows, places)
-
-
-def speaker_hashes(part: Doc | Span) -> list[int] | None:
-    """Who says each token, by the span group `speakers` of the Doc, if it has one."""
-    doc, first = (part.doc, part.start) if isinstance(part, Span) else (part, 0)
-    if SPEAKERS not in doc.spans:
-        return None
-    speakers = [0] * len(part)
-    for span in doc.spans[SPEAKERS]:
-        start, end = max(span.start - first, 0), min(span.end - first, len(part))
-        if start < end:
-            speakers[start:end] = [text_hash(span.label_)] * (end - start)
-    return speakers
 
 
 def _word_rows(orths: list[int], doc: Doc | Span) -> Ints:

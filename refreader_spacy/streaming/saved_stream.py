@@ -7,6 +7,7 @@ nothing that `feed` looks up may be missing.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Annotated, Any
@@ -20,10 +21,11 @@ from refreader_spacy.protocol import Progress
 from refreader_spacy.streaming.events import Mention
 from refreader_spacy.streaming.token_buffer import Part, Token
 
-FORMAT = "refreader stream 4"
+FORMAT = "refreader stream 5"
 N_TOKENS = 256  # that a mention may still begin or end at
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
+Row = tuple[Count, Count, Count]  # entity or speaker, cluster, latest mention
 
 
 class SavedDecoder(BaseModel):
@@ -32,7 +34,11 @@ class SavedDecoder(BaseModel):
     threshold: Annotated[float, Field(ge=0, le=1)]
     scheme: Count | None
     n_clusters: Count
-    clusters: list[tuple[Count, Count, Count]]  # entity, cluster, latest mention
+    clusters: list[Row]
+    speakers: list[Row]
+    names: list[tuple[Count, list[Row]]]  # cluster: name, gender, how often
+    # name, gender; cluster, latest mention, how often
+    forgotten: list[tuple[Count, Count, Count, Count, Count]]
 
 
 class SavedStream(BaseModel):
@@ -40,17 +46,28 @@ class SavedStream(BaseModel):
 
     pipe: str
     state: dict[str, Any]
+    past: dict[str, Any] | None
     decoder: SavedDecoder
     entities: list[tuple[Count, list[Count]]]
     mentions: list[tuple[Count, Mention]]
     open: list[tuple[Count, Count]]
     spans: list[tuple[Count, Count]]
+    leaving: list[Count]
     tokens: Annotated[list[Token], Field(max_length=N_TOKENS)]
     n_tokens: Count
     n_chars: Count
     text: list[Part]
     speaker: str | None
     closed: bool
+
+    def clusters(self) -> Iterator[int]:
+        """All that are named somewhere."""
+        decoder = self.decoder
+        yield from (cluster for _, cluster, _ in decoder.clusters + decoder.speakers)
+        yield from (cluster for cluster, _ in decoder.names)
+        yield from (cluster for _, _, cluster, _, _ in decoder.forgotten)
+        yield from (cluster for cluster, _ in self.entities)
+        yield from self.leaving
 
     def check(self, progress: Progress, n_schemes: int) -> None:
         """Do the parts fit each other, and the reader?"""
@@ -66,8 +83,7 @@ class SavedStream(BaseModel):
             and len(dict(self.entities)) == len(self.entities)
             and all(n < progress.n_mentions for n in mentions)
             and all(is_in_text(m, n_tokens) for m in mentions.values()),
-            "clusters": all(c < decoder.n_clusters for _, c, _ in decoder.clusters)
-            and all(e < decoder.n_clusters for e, _ in self.entities),
+            "clusters": all(c < decoder.n_clusters for c in self.clusters()),
             "scheme": decoder.scheme is None or decoder.scheme < n_schemes,
         }
         for name, is_right in right.items():

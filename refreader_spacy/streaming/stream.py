@@ -16,10 +16,10 @@ from spacy.tokens import Doc, Span
 from spacy.tokens import Token as SpacyToken
 from spacy.vocab import Vocab
 
-from refreader_spacy.decoding.decoder import Decided, Decoder
+from refreader_spacy.corpora.span_groups import SPEAKER_LABELS, SPEAKERS
+from refreader_spacy.decoding.decoder import Decided, Decoder, Forgotten
 from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import BLOCK, Part, Reader, ReaderModel, reader_of
-from refreader_spacy.reader.tokens import SPEAKERS
+from refreader_spacy.protocol import BLOCK, Part, Past, Reader, ReaderModel, reader_of
 from refreader_spacy.streaming.events import (
     ClusterFinished,
     EntityForgotten,
@@ -57,6 +57,31 @@ class Pipe(Protocol):
 
     def scheme_number(self, reader: Reader) -> int | None: ...
 
+    def past(self) -> Past: ...
+
+
+def rows(clusters: dict[int, tuple[int, int]]) -> list[list[int]]:
+    """What a decoder knows of clusters, as msgpack can store it."""
+    return [[key, *known] for key, known in clusters.items()]
+
+
+def part_of(span: Span) -> Doc:
+    """A part of a Doc by itself, with who says what in it."""
+    part = span.as_doc()
+    for key in (SPEAKERS, SPEAKER_LABELS):
+        if key in span.doc.spans:
+            part.spans[key] = [
+                Span(
+                    part,
+                    max(turn.start, span.start) - span.start,
+                    min(turn.end, span.end) - span.start,
+                    label=turn.label,
+                )
+                for turn in span.doc.spans[key]
+                if turn.start < span.end and turn.end > span.start
+            ]
+    return part
+
 
 class Stream:
     """Reads a text piece by piece as if it were whole, in bounded memory."""
@@ -79,8 +104,7 @@ class Stream:
         self._reader = reader_of(self.pipe.model)
         if self._reader.lookahead:
             raise ValueError(Errors.R250.format(name=self.pipe.name))
-        if self._reader.needs_past:
-            raise ValueError(Errors.R253.format(name=self.pipe.name))
+        self._past = self.pipe.past() if self._reader.needs_past else None
         self._state = self._reader.start()
         scheme = self.pipe.scheme_number(self._reader)
         self._decoder = Decoder(self.pipe.threshold, scheme)
@@ -88,6 +112,7 @@ class Stream:
         self._mentions: dict[int, Mention] = {}
         self._open: dict[int, int] = {}  # mentions without a right edge: their starts
         self._spans: set[tuple[int, int]] = set()  # of mentions that were closed lately
+        self._leaving: set[int] = set()  # clusters that go when all of it is closed
         self._tokens: list[Token] = []  # the last ones
         self._n_tokens = self._n_chars = 0
         self._text = TokenBuffer()
@@ -122,9 +147,11 @@ class Stream:
         if isinstance(piece, str):
             return events + self._read_text(self._text.add(piece, meta))
         if isinstance(piece, Span):
-            piece = piece.as_doc()
+            piece = part_of(piece)
         elif not isinstance(piece, Doc):
             piece = Doc(self.pipe.vocab, words=list(piece))
+        elif self._past is not None:  # it will be written on
+            piece = piece.copy()
         events += self._read_text(self._text.take_all())
         return events + self._read(piece, [meta] * len(piece))
 
@@ -171,7 +198,7 @@ class Stream:
         """Read tokens, of any number, in blocks."""
         events: list[Event] = []
         for start in range(0, len(doc), BLOCK):
-            part = doc if len(doc) <= BLOCK else doc[start : start + BLOCK].as_doc()
+            part = doc if len(doc) <= BLOCK else part_of(doc[start : start + BLOCK])
             events += self._read_block(part, metas[start : start + BLOCK])
         return events
 
@@ -182,6 +209,8 @@ class Stream:
             self._add(token, meta)
         self._n_tokens += len(doc)
         self._n_chars += len(doc.text)
+        if self._past is not None:
+            self._past.read(doc)
         (part,) = self._reader.read(
             [self._state], [doc], gates=self.watch is not None, last=last
         )
@@ -206,25 +235,46 @@ class Stream:
             )
 
     def _report(self, part: Part) -> Iterator[Event]:
+        """What happened, in the order of the tokens at which it did."""
+        pairs = zip(part.closed.tolist(), part.ends.tolist(), strict=True)
+        closed = deque(pairs)
         for decided in self._decoder.decide(part):
-            mention = self._mention(decided, decided.head + 1)
-            self._mentions[decided.number] = mention
-            self._open[decided.number] = decided.start
-            numbers = self._entities.setdefault(decided.cluster, deque())
-            numbers.append(decided.number)
-            if len(numbers) > LATEST:
-                self._mentions.pop(numbers.popleft())
-            yield MentionStored(mention)
-            if len(numbers) > 1:
-                antecedent = self._mentions[numbers[-2]]
-                yield LinkMade(antecedent, mention, decided.probability)
-        for number, end in zip(part.closed.tolist(), part.ends.tolist(), strict=True):
-            if self._open.pop(number, None) is not None and number in self._mentions:
-                mention = self._extended(self._mentions[number], end)
-                self._mentions[number] = mention
-                yield MentionClosed(mention)
-                self._drop_if_doubled(number, mention)
-        yield from self._let_go(part)
+            while closed and closed[0][1] <= decided.head:
+                yield from self._close(*closed.popleft())
+            if isinstance(decided, Forgotten):
+                self._leaving.add(decided.cluster)
+                yield from self._let_go()
+            else:
+                self._leaving.discard(decided.cluster)  # found again
+                yield from self._store(decided)
+        for number, end in closed:
+            yield from self._close(number, end)
+        growing = self._decoder.release(part)
+        self._leaving |= {e for e in self._entities if e not in growing}
+        yield from self._let_go()
+
+    def _store(self, decided: Decided) -> Iterator[Event]:
+        mention = self._mention(decided, decided.head + 1)
+        self._mentions[decided.number] = mention
+        self._open[decided.number] = decided.start
+        numbers = self._entities.setdefault(decided.cluster, deque())
+        numbers.append(decided.number)
+        if len(numbers) > LATEST:
+            self._mentions.pop(numbers.popleft())
+        yield MentionStored(mention)
+        if len(numbers) > 1:
+            antecedent = self._mentions[numbers[-2]]
+            yield LinkMade(antecedent, mention, decided.probability)
+
+    def _close(self, number: int, end: int) -> Iterator[Event]:
+        """The right edge of a mention is known."""
+        if self._open.pop(number, None) is not None and number in self._mentions:
+            mention = self._extended(self._mentions[number], end)
+            self._mentions[number] = mention
+            yield MentionClosed(mention)
+            self._drop_if_doubled(number, mention)
+            if mention.entity in self._leaving:
+                yield from self._let_go()
 
     def _drop_if_doubled(self, number: int, mention: Mention) -> None:
         """Two heads may have come out with one span, which is one mention; or with one
@@ -277,11 +327,14 @@ class Stream:
         text = "".join(token.text + token.space for token in tokens)
         return text.removesuffix(tokens[-1].space if tokens else "")
 
-    def _let_go(self, part: Part) -> Iterator[Event]:
-        alive = self._decoder.release(part)
+    def _let_go(self) -> Iterator[Event]:
+        """Hand out the clusters that were forgotten, once their mentions are closed."""
+        if not self._leaving:
+            return
         opened = {self._mentions[n].entity for n in self._open if n in self._mentions}
-        for entity in [e for e in self._entities if e not in alive | opened]:
-            numbers = self._entities.pop(entity)
+        for entity in sorted(self._leaving - opened):
+            self._leaving.discard(entity)
+            numbers = self._entities.pop(entity, deque())
             mentions = [self._mentions.pop(number) for number in numbers]
             yield EntityForgotten(entity)
             if self._counts(mentions):
@@ -293,16 +346,26 @@ class Stream:
             {
                 "pipe": self.pipe.name,
                 "state": self._reader.to_saved(self._state),
+                "past": None if self._past is None else self._past.to_saved(),
                 "decoder": {
                     "threshold": self._decoder.threshold,
                     "scheme": self._decoder.scheme,
                     "n_clusters": self._decoder.n_clusters,
-                    "clusters": [[e, *c] for e, c in self._decoder.clusters.items()],
+                    "clusters": rows(self._decoder.clusters),
+                    "speakers": rows(self._decoder.speakers),
+                    "names": [
+                        [c, [[*name, n] for name, n in names.items()]]
+                        for c, names in self._decoder.names.items()
+                    ],
+                    "forgotten": [
+                        [*name, *c] for name, c in self._decoder.forgotten.items()
+                    ],
                 },
                 "entities": [[e, list(n)] for e, n in self._entities.items()],
                 "mentions": [[n, list(m)] for n, m in self._mentions.items()],
                 "open": list(self._open.items()),
                 "spans": sorted(self._spans),
+                "leaving": sorted(self._leaving),
                 "tokens": [list(token) for token in self._tokens],
                 "n_tokens": self._n_tokens,
                 "n_chars": self._n_chars,
@@ -329,6 +392,8 @@ class Stream:
     def _restore(self, saved: SavedStream) -> None:
         try:
             self._state = self._reader.from_saved(saved.state)
+            if self._past is not None:
+                self._past.restore(saved.past or {})
         except (
             TypeError,
             KeyError,
@@ -345,10 +410,20 @@ class Stream:
             decoder.n_clusters,
             {entity: (cluster, number) for entity, cluster, number in decoder.clusters},
         )
+        self._decoder.speakers = {s: (c, n) for s, c, n in decoder.speakers}
+        self._decoder.names = {
+            c: {(name, gender): n for name, gender, n in names}
+            for c, names in decoder.names
+        }
+        self._decoder.forgotten = {
+            (name, gender): (c, latest, n)
+            for name, gender, c, latest, n in decoder.forgotten
+        }
         self._entities = {e: deque(numbers) for e, numbers in saved.entities}
         self._mentions = dict(saved.mentions)
         self._open = dict(saved.open)
         self._spans = {*saved.spans}
+        self._leaving = {*saved.leaving}
         self._tokens = saved.tokens
         self._n_tokens, self._n_chars = saved.n_tokens, saved.n_chars
         self._text.restore(saved.text)

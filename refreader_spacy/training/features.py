@@ -8,22 +8,20 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 from spacy.language import Language
-from spacy.training import Corpus
-from spacy.util import ensure_path
+from spacy.util import ensure_path, resolve_dot_names
 
 BATCH = 16  # Docs of similar length
 
 
 def create_keep_features_callback(
-    folder: Path, train: Path, dev: Path, name: str = "transformer"
+    folder: Path, name: str = "transformer"
 ) -> Callable[[Language], Language]:
-    """An [initialize] after_init that reads both corpora once with the transformer.
+    """An [initialize] after_init that reads the transformer's vectors of both corpora.
 
     What is kept depends on text, transformer, layers and windows; where any of them is
     new, so is the file. A saved pipeline keeps nothing.
 
     folder (Path): For all transformers and corpora; it may be deleted at any time.
-    train, dev (Path): Corpora as .spacy.
     name (str): Of the `transformer` component.
     """
 
@@ -32,7 +30,11 @@ def create_keep_features_callback(
 
         model = nlp.get_pipe(name).model  # type: ignore[attr-defined]
         store = use_store(model, ensure_path(folder))
-        examples = (eg for path in (train, dev) for eg in Corpus(path)(nlp))
+        config = nlp.config.interpolate()
+        names = [config["training"][key] for key in ("train_corpus", "dev_corpus")]
+        examples = (
+            eg for corpus in resolve_dot_names(config, names) for eg in corpus(nlp)
+        )
         docs = store.missing([example.predicted for example in examples])
         docs.sort(key=len)
         console = Console(stderr=True)

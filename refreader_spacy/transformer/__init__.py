@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -27,11 +27,13 @@ def build_transformer_v1(
     learn_rate_factor: float = 1.0,
     save_weights: bool = False,
     mixed_precision: bool = False,
+    pooling: Literal["mean", "last"] = "mean",
+    surprisal: bool = False,
 ) -> Model[list[Doc], Any]:
     """Some hidden layers of a transformer, for spacy-transformers' `transformer` pipe.
 
-    Each token gets the mean of its word pieces, for each layer at unit deviation. The
-    layers above the highest one that is used are not loaded.
+    Each layer is scaled to unit deviation. The layers above the highest one that is
+    used are not loaded, unless they are needed for surprisal.
 
     name (str): Of a model on the Hugging Face hub, or a folder that holds one.
     layers (list[int]): Which hidden layers, counted from 1; 0 is the embeddings.
@@ -47,6 +49,10 @@ def build_transformer_v1(
         pipeline has only its name, and loads it by that.
     mixed_precision (bool): Multiply in bfloat16 where the machine has it, as newer GPUs
         and CPUs do, which is quicker there. The weights are float32 either way.
+    pooling (str): A token's vector is the "mean" of its word pieces' or that of the
+        "last", which in a causal model is the one that has seen all of them.
+    surprisal (bool): Predict each piece from those before it, with all layers of a
+        causal language model, for `token._.surprisal`. The vectors are the same.
     """
     with _extra():
         from refreader_spacy.transformer.hub import Hub
@@ -60,6 +66,8 @@ def build_transformer_v1(
         trained_layers=trained_layers,
         save_weights=save_weights,
         mixed_precision=mixed_precision,
+        pooling=pooling,
+        surprisal=surprisal,
     )
     return transformer_model(hub, learn_rate_factor)
 

@@ -19,10 +19,14 @@ from refreader_spacy.transformer.pieces import (
     Window,
     pieces_of_text,
     pieces_of_tokens,
+    rows_of,
     windows,
 )
 
-MAX_PIECES = 4096  # that go through the transformer at once, padding included
+# Pieces that go through the transformer at once, padding included; on a CPU, what more
+# would leave in memory is no longer in the cache when it is needed
+MAX_PIECES = 4096
+MAX_PIECES_ON_CPU = 1024
 
 
 class Batch(NamedTuple):
@@ -45,8 +49,9 @@ def batches(hub: Hub, loaded: Loaded, docs: Sequence[Doc]) -> Iterator[Batch]:
         offset += len(doc)
     group: list[Window] = []
     special = len(loaded.prefix) + len(loaded.suffix)
+    at_most = MAX_PIECES_ON_CPU if _device(loaded).type == "cpu" else MAX_PIECES
     for window in sorted(found, key=lambda window: len(window.ids)):
-        if group and (len(group) + 1) * (len(window.ids) + special) > MAX_PIECES:
+        if group and (len(group) + 1) * (len(window.ids) + special) > at_most:
             yield _batch(loaded, group)
             group = []
         group.append(window)
@@ -67,11 +72,13 @@ def _batch(loaded: Loaded, group: Sequence[Window]) -> Batch:
         base = number * longest + len(prefix)
         first.append(base + window.first)
         stop.append(base + window.stop)
-    begins = np.concatenate(first)
-    lengths = np.concatenate(stop) - begins
-    starts = np.cumsum(lengths) - lengths
-    places = np.arange(lengths.sum()) + np.repeat(begins - starts, lengths)
-    device = next(loaded.transformer.parameters()).device
+    places, starts = rows_of(np.concatenate(first), np.concatenate(stop))
+    device = _device(loaded)
     arguments = (ids, mask, torch.from_numpy(places), torch.from_numpy(starts))
     inputs = ArgsKwargs(tuple(each.to(device) for each in arguments), {})
     return Batch(np.concatenate([window.tokens for window in group]), inputs)
+
+
+def _device(loaded: Loaded) -> torch.device:
+    device: torch.device = next(loaded.transformer.parameters()).device
+    return device

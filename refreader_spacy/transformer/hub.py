@@ -15,10 +15,17 @@ import torch
 from safetensors.torch import load as tensors_from_bytes
 from safetensors.torch import save as tensors_to_bytes
 from torch import nn
-from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+)
 from transformers.utils import logging
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.transformer.hidden import Pooling
+from refreader_spacy.transformer.layers import layer_names, looks_ahead, take_out_norm
 
 
 class Loaded(NamedTuple):
@@ -28,6 +35,7 @@ class Loaded(NamedTuple):
     transformer: Any
     prefix: list[int]  # special pieces before each window
     suffix: list[int]
+    head: nn.Module | None = None  # predicts the next piece from the highest layer
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,8 @@ class Hub:
     trained_layers: int
     save_weights: bool
     mixed_precision: bool = False
+    pooling: Pooling = "mean"
+    surprisal: bool = False
 
     def __post_init__(self) -> None:
         layers = self.layers
@@ -55,10 +65,12 @@ class Hub:
             )
         if self.trained_layers and not self.save_weights:
             raise ValueError(Errors.R305.format(found=self.trained_layers))
+        if self.surprisal and self.lookahead:
+            raise ValueError(Errors.R316)
 
     @property
     def n_layers(self) -> int:
-        """How many layers are computed."""
+        """How many layers vectors depend on."""
         return max(self.layers)
 
     def load(self) -> Loaded:
@@ -73,7 +85,11 @@ class Hub:
             paths = sorted(path for path in Path(folder).iterdir() if path.is_file())
             files = {path.name: path.read_bytes() for path in paths}
         state = loaded.transformer.state_dict()
-        weights = tensors_to_bytes({k: v.cpu().contiguous() for k, v in state.items()})
+        if loaded.head is not None:
+            state |= loaded.head.state_dict(prefix=HEAD)
+        weights = tensors_to_bytes(
+            {k: v.cpu().contiguous().clone() for k, v in state.items()}
+        )
         return bytes(srsly.msgpack_dumps({"files": files, "weights": weights}))
 
     def from_bytes(self, data: bytes) -> Loaded:
@@ -93,9 +109,18 @@ class Hub:
         how = {k: v for k, v in asdict(self).items() if k not in NOT_IN_FINGERPRINT}
         if not self.mixed_precision:  # so that older fingerprints stay valid
             del how["mixed_precision"]
+        if self.pooling == "mean":
+            del how["pooling"]
+        if not self.lookahead:
+            how["prefix"] = loaded.prefix
         digest.update(repr(sorted(how.items())).encode())
         digest.update(loaded.tokenizer.backend_tokenizer.to_str().encode())
+        unused = tuple(
+            f"{name}." for name in layer_names(loaded.transformer)[self.n_layers :]
+        )
         for name, tensor in sorted(loaded.transformer.state_dict().items()):
+            if name.startswith(unused):
+                continue
             digest.update(f"{name} {tuple(tensor.shape)}".encode())
             digest.update(tensor.detach().cpu().contiguous().numpy().data)
         return digest.hexdigest()
@@ -105,19 +130,26 @@ class Hub:
             config = AutoConfig.from_pretrained(source)
             tokenizer = AutoTokenizer.from_pretrained(source)
         self._check(config, tokenizer)
-        config.num_hidden_layers = self.n_layers
+        if not self.surprisal:
+            config.num_hidden_layers = self.n_layers
         config.use_cache = False  # of keys and values, for generating text
+        kind = AutoModelForCausalLM if self.surprisal else AutoModel
         with self._loading_errors(), _no_warnings():
             if weights is None:
-                transformer = AutoModel.from_pretrained(source, config=config)
+                whole = kind.from_pretrained(source, config=config)
             else:
-                transformer = AutoModel.from_config(config)
+                whole = kind.from_config(config)
+        transformer = whole.base_model
         if getattr(transformer, "pooler", None) is not None:
             transformer.pooler = None  # not used, and often not trained
+        norm = take_out_norm(transformer)
+        head = None
+        if self.surprisal:
+            head = nn.Sequential(norm, whole.get_output_embeddings())
         if weights is not None:
-            transformer.load_state_dict(weights)
-        self._freeze(transformer)
-        loaded = Loaded(tokenizer, transformer, *_special_pieces(tokenizer))
+            self._load(weights, transformer, head)
+        self._freeze(transformer, head)
+        loaded = Loaded(tokenizer, transformer, *self._special(tokenizer), head)
         limit = min(
             tokenizer.model_max_length,
             getattr(config, "max_position_embeddings", tokenizer.model_max_length),
@@ -127,7 +159,7 @@ class Hub:
             raise ValueError(
                 Errors.R309.format(name=self.name, found=self.window, limit=limit)
             )
-        if not self.lookahead and _looks_ahead(transformer.eval()):
+        if not self.lookahead and looks_ahead(transformer.eval()):
             raise ValueError(Errors.R308.format(name=self.name))
         return loaded
 
@@ -143,18 +175,40 @@ class Hub:
                 )
             )
 
-    def _freeze(self, transformer: Any) -> None:
+    def _load(
+        self, weights: dict[str, torch.Tensor], transformer: Any, head: Any
+    ) -> None:
+        """Load saved weights; those that were for surprisal only may be left over."""
+        if head is not None:
+            names = head.state_dict()
+            if not all(HEAD + name in weights for name in names):
+                raise ValueError(Errors.R317.format(name=self.name))
+            head.load_state_dict({name: weights[HEAD + name] for name in names})
+        names = transformer.state_dict()
+        transformer.load_state_dict({name: weights[name] for name in names})
+
+    def _freeze(self, transformer: Any, head: Any) -> None:
         """Freeze all but the trained layers, or nothing if all layers are trained."""
-        if self.trained_layers == self.n_layers:
-            return
-        transformer.requires_grad_(False)
-        layers = next(
-            module
-            for module in transformer.modules()
-            if isinstance(module, nn.ModuleList) and len(module) == self.n_layers
-        )
-        for layer in layers[self.n_layers - self.trained_layers :]:
-            layer.requires_grad_(True)
+        if head is not None:
+            head.requires_grad_(False)
+        transformer.requires_grad_(self.trained_layers == self.n_layers)
+        layers = layer_names(transformer)[: self.n_layers]
+        for name in layers[self.n_layers - self.trained_layers :]:
+            transformer.get_submodule(name).requires_grad_(True)
+
+    def _special(self, tokenizer: Any) -> tuple[list[int], list[int]]:
+        """The pieces before and after each window.
+
+        A language model predicts a text's first piece from one that begins texts, also
+        where its tokenizer doesn't add that by itself.
+        """
+        prefix, suffix = _special_pieces(tokenizer)
+        if not self.lookahead and not prefix:
+            known = tokenizer.bos_token_id, tokenizer.eos_token_id
+            prefix = [number for number in known if number is not None][:1]
+        if self.surprisal and not prefix:
+            raise ValueError(Errors.R318.format(name=self.name))
+        return prefix, suffix if self.lookahead else []
 
     @contextmanager
     def _loading_errors(self) -> Iterator[None]:
@@ -168,7 +222,8 @@ class Hub:
 
 
 # What doesn't change the vectors, or changes them through the weights alone
-NOT_IN_FINGERPRINT = {"name", "trained_layers", "save_weights"}
+NOT_IN_FINGERPRINT = {"name", "trained_layers", "save_weights", "surprisal"}
+HEAD = "head."  # begins the names of weights that predict pieces
 
 
 def _special_pieces(tokenizer: Any) -> tuple[list[int], list[int]]:
@@ -177,14 +232,6 @@ def _special_pieces(tokenizer: Any) -> tuple[list[int], list[int]]:
     full = tokenizer("a")["input_ids"]
     start = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
     return full[:start], full[start + len(bare) :]
-
-
-@torch.no_grad()
-def _looks_ahead(transformer: Any) -> bool:
-    """Whether another last piece changes the vectors before it."""
-    texts = torch.tensor([[0, 1, 2, 3], [0, 1, 2, 4]])
-    states = transformer(input_ids=texts, output_hidden_states=True).hidden_states
-    return any(not torch.allclose(s[0, :3], s[1, :3], atol=1e-5) for s in states)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ Shapes: N tokens of all Docs, X width of all layers, W width for the reader.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from thinc.api import Model, glorot_uniform_init
 from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.protocol import Array
 from refreader_spacy.transformer.pipe import TokenData, token_data
 
 Vectors = list[Floats2d]
@@ -36,6 +37,8 @@ def transformer_layers(
             "lookahead": lookahead,
             "needs_past": True,
             "takes_spans": True,
+            "upstream": upstream,
+            "surprisals": _surprisals,
             "dropout": dropout,
         },
     )
@@ -111,6 +114,20 @@ def _forward(
         return []
 
     return list(xp.split(outputs, stops)), backprop
+
+
+def _surprisals(docs: Sequence[Doc], name: str) -> list[Array]:
+    """The transformer's surprisals of each Doc (T,), in bits.
+
+    name (str): Of the component, for errors.
+    """
+    found = []
+    for doc in docs:
+        bits = getattr(doc._.trf_data, "surprisal", None)
+        if bits is None and len(doc):
+            raise ValueError(Errors.R319.format(name=name))
+        found.append(np.zeros(0, np.float32) if bits is None else bits)
+    return found
 
 
 def _vectors(model: Encoder, data: TokenData) -> Any:

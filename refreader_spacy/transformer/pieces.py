@@ -53,14 +53,18 @@ def pieces_of_text(tokenizer: Any, docs: Sequence[Doc]) -> Iterator[Pieces]:
         yield Pieces(np.array(ids, dtype=np.int64), first, np.maximum(first, stop))
 
 
-def pieces_of_tokens(tokenizer: Any, docs: Sequence[Doc]) -> Iterator[Pieces]:
+def pieces_of_tokens(
+    tokenizer: Any, docs: Sequence[Doc], space: str = ""
+) -> Iterator[Pieces]:
     """Tokenize each token by itself, so that its pieces don't depend on what follows.
 
     In a whole text, 'left."' may have one piece for two tokens, which differs from that
     of 'left.'. The space before a token belongs to it.
+
+    space (str): What stands before the first token of each Doc.
     """
     for doc in docs:
-        spaces = ["", *(token.whitespace_ for token in doc)]
+        spaces = [space, *(token.whitespace_ for token in doc)]
         words = [space + token.text for space, token in zip(spaces, doc, strict=False)]
         cut = tokenizer(words, add_special_tokens=False, verbose=False) if words else {}
         lengths = np.array([len(ids) for ids in cut.get("input_ids", ())], dtype=int)
@@ -81,11 +85,22 @@ def windows(
     ids, first, stop = pieces
     margin = (size - stride) // 2 if lookahead else 0
     last = max(0, -((size - len(ids)) // stride))
-    home = -((size - margin - stop) // stride)  # (T,), the window of each token
-    home = home.clip(0, last)
+    home = window_of(stop + margin, size, stride).clip(max=last)  # (T,)
     for number in np.unique(home):
         start = number * stride
         (tokens,) = np.nonzero(home == number)
         part = ids[start : start + size]
         inside = (first[tokens] - start, stop[tokens] - start)
         yield Window(part, tokens, *(x.clip(0, len(part)) for x in inside))
+
+
+def window_of(stop: Ints, size: int, stride: int) -> Ints:
+    """The number of the first window that has all pieces up to each place."""
+    return np.maximum(-((size - stop) // stride), 0)
+
+
+def rows_of(first: Ints, stop: Ints) -> tuple[Ints, Ints]:
+    """All pieces of all tokens, and where each token's begin among them."""
+    lengths = stop - first
+    starts = np.cumsum(lengths) - lengths
+    return np.arange(lengths.sum()) + np.repeat(first - starts, lengths), starts

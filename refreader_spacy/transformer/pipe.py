@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from spacy.tokens import Doc
@@ -27,6 +27,7 @@ from refreader_spacy.protocol import Array
 from refreader_spacy.transformer.batches import batches
 from refreader_spacy.transformer.heap import trim_heap
 from refreader_spacy.transformer.hub import Hub, Loaded
+from refreader_spacy.transformer.past import TransformerPast
 from refreader_spacy.transformer.shim import TransformerShim
 from refreader_spacy.transformer.store import Store, rounded
 
@@ -38,9 +39,11 @@ class TokenData(TransformerData):
     """What the pipe stores on a Doc: one vector per token, not per word piece.
 
     frozen (bool): No gradient is needed.
+    surprisal (Array | None): Of each token in bits (T,), if it was asked for.
     """
 
     frozen: bool = True
+    surprisal: Array | None = None
 
 
 def transformer_model(hub: Hub, learn_rate_factor: float) -> TransformerModel:
@@ -50,6 +53,7 @@ def transformer_model(hub: Hub, learn_rate_factor: float) -> TransformerModel:
         _forward,
         init=_init,
         dims={"nO": None},
+        attrs={"past": _past},
         shims=[TransformerShim(hub, learn_rate_factor)],
     )
 
@@ -58,12 +62,15 @@ def use_store(model: TransformerModel, folder: Path) -> Store:
     """Store the frozen transformer's vectors in a folder, and reuse them."""
     shim = _shim(model)
     if shim.hub.trained_layers:
-        raise ValueError(Errors.R310.format(found=shim.hub.trained_layers))
+        found = f"{shim.hub.trained_layers} of its layers are trained"
+        raise ValueError(Errors.R310.format(found=found))
+    if shim.hub.surprisal:
+        raise ValueError(Errors.R310.format(found="it is asked for surprisal"))
     shim.store = Store(folder / shim.fingerprint)
     return shim.store
 
 
-def token_data(vectors: Any, frozen: bool) -> TokenData:
+def token_data(vectors: Any, frozen: bool, surprisal: Array | None = None) -> TokenData:
     """Vectors (T, X) as spacy-transformers' data class."""
     each = np.arange(len(vectors), dtype="i")
     return TokenData(
@@ -71,7 +78,21 @@ def token_data(vectors: Any, frozen: bool) -> TokenData:
         model_output=BaseModelOutput(last_hidden_state=vectors),
         align=Ragged(cast(Any, each), cast(Any, np.ones_like(each))),
         frozen=frozen,
+        surprisal=surprisal,
     )
+
+
+def _past(model: TransformerModel) -> TransformerPast:
+    """For a text that is read in parts."""
+    shim = _shim(model)
+    loaded = cast(Loaded, shim.loaded)
+
+    def write(doc: Doc, vectors: Array) -> None:
+        frozen = shim.hub.trained_layers == 0
+        given: Any = rounded(vectors) if frozen else vectors
+        doc._.trf_data = token_data(model.ops.asarray2f(given), frozen)
+
+    return TransformerPast(shim.hub, loaded, shim._model, shim.fingerprint, write)
 
 
 def _shim(model: TransformerModel) -> TransformerShim:
@@ -94,47 +115,57 @@ def _forward(
     shim = _shim(model)
     frozen = shim.hub.trained_layers == 0
     if frozen:
-        vectors = _frozen(shim, docs)
-        backprop = None
+        found = _frozen(shim, docs)
     else:
-        vectors, backprop = _read(shim, docs, is_train)
+        found = _read(shim, docs, is_train)
         if not is_train:  # memory of the last update is free now
             trim_heap()
     result = FullTransformerBatch.empty(len(docs))
     to_device = cast(Callable[[Any], Any], model.ops.asarray2f)
-    result.cached_doc_data = [token_data(to_device(v), frozen) for v in vectors]
+    result.cached_doc_data = [
+        token_data(to_device(vectors), frozen, bits)
+        for vectors, bits in zip(found.vectors, found.surprisals, strict=True)
+    ]
 
     def d_docs(d_result: FullTransformerBatch) -> list[Doc]:
-        if backprop is not None:
+        if found.backprop is not None:
             (d_vectors,) = d_result.model_output.values()
-            backprop(d_vectors)
+            found.backprop(d_vectors)
         return docs
 
     return result, d_docs
 
 
-def _frozen(shim: TransformerShim, docs: Sequence[Doc]) -> list[Array]:
+class Found(NamedTuple):
+    """Of each Doc, vectors (T, X) and, if they were asked for, bits (T,)."""
+
+    vectors: list[Array]
+    surprisals: Sequence[Array | None]
+    backprop: Callable[[Tensor], None] | None = None
+
+
+def _frozen(shim: TransformerShim, docs: Sequence[Doc]) -> Found:
     """Rounded as if they came from a Store, even if there is none."""
     store = shim.store
-    unread = docs if store is None else store.missing(docs)
-    vectors, _ = _read(shim, unread, is_train=False)
     if store is None:
-        return [rounded(v) for v in vectors]
-    for doc, found in zip(unread, vectors, strict=True):
-        store.write(doc, found)
-    return [store.read(doc) for doc in docs]
+        read = _read(shim, docs, is_train=False)
+        return Found([rounded(v) for v in read.vectors], read.surprisals)
+    unread = store.missing(docs)
+    for doc, vectors in zip(unread, _read(shim, unread, False).vectors, strict=True):
+        store.write(doc, vectors)
+    return Found([store.read(doc) for doc in docs], [None] * len(docs))
 
 
-def _read(
-    shim: TransformerShim, docs: Sequence[Doc], is_train: bool
-) -> tuple[list[Array], Callable[[Tensor], None]]:
+def _read(shim: TransformerShim, docs: Sequence[Doc], is_train: bool) -> Found:
     stops = np.cumsum([len(doc) for doc in docs], dtype=int)
     n_tokens = sum(len(doc) for doc in docs)
-    vectors = np.zeros((n_tokens, shim._model.width), dtype=np.float32)
+    width = shim._model.width
+    with_bits = shim.hub.surprisal and not is_train
+    columns = np.zeros((n_tokens, width + with_bits), dtype=np.float32)
     calls = []
     for tokens, inputs in batches(shim.hub, cast(Loaded, shim.loaded), docs):
         outputs, backprop = shim(inputs, is_train)
-        vectors[tokens] = outputs.detach().cpu().numpy()
+        columns[tokens] = outputs.detach().cpu().numpy()
         if is_train:
             calls.append((tokens, outputs, backprop))
 
@@ -143,4 +174,6 @@ def _read(
             d_outputs = [gradient[tokens].to(outputs.device)]
             backprop(ArgsKwargs(((outputs,),), {"grad_tensors": d_outputs}))
 
-    return np.split(vectors, stops)[:-1], d_vectors
+    vectors = np.split(columns[:, :width], stops)[:-1]
+    bits = np.split(columns[:, width], stops)[:-1] if with_bits else [None] * len(docs)
+    return Found(vectors, bits, d_vectors)

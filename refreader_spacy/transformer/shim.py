@@ -35,7 +35,14 @@ class TransformerShim(PyTorchShim):
         """Wrap this transformer."""
         self.loaded = loaded
         hub = self.hub
-        self._model = HiddenLayers(loaded.transformer, hub.layers, hub.mixed_precision)
+        self._model = HiddenLayers(
+            loaded.transformer,
+            hub.layers,
+            mixed_precision=hub.mixed_precision,
+            pooling=hub.pooling,
+            lookahead=hub.lookahead,
+            head=loaded.head,
+        )
         self._model.to(get_torch_default_device())
         self.fingerprint = self.hub.fingerprint(loaded)
 

@@ -56,17 +56,17 @@ def processes_of(session: int) -> dict[int, int]:
     return found
 
 
-def wait_for(condition, seconds: float = 60) -> None:
+def wait_for(condition, seconds: float = 300) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)
 
 
-def kill(process: subprocess.Popen, how: int, seconds: float = 10) -> None:
+def kill(process: subprocess.Popen, how: int, seconds: float = 60) -> None:
     """Kill a command, and see that nothing is left running after some seconds."""
     process.send_signal(how)
-    process.wait(30)
+    process.wait(120)
     process.stderr.close()
     wait_for(lambda: not processes_of(process.pid), seconds)
 

@@ -103,9 +103,9 @@ def test_any_corpus_is_read_or_there_is_a_message(name, tmp_path, gap_file):
     path = tmp_path / "file"
     for chance in tries(name):
         path.write_bytes(mutated(data, chance))
-        started = time.monotonic()
+        started = time.process_time()
         assert OURS.match(message(lambda: read(path)))
-        assert time.monotonic() - started < SECONDS
+        assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def test_a_killed_run_is_resumed_and_has_everything_once(how):
 
 def test_a_killed_worker_is_replaced():
     write_records(Path("in.jsonl"), N_RECORDS)
+    chance = random.Random(TIMES)
     process = start("annotate", "in.jsonl", "-o", "out", *OPTIONS)
     with process:
         for n in range(TIMES):
@@ -63,7 +64,7 @@ def test_a_killed_worker_is_replaced():
             ]
             if not workers:
                 break
-            os.kill(random.choice(workers), signal.SIGKILL)
+            os.kill(chance.choice(workers), signal.SIGKILL)
         _, said = process.communicate(timeout=300)
     assert (process.returncode, said) == (0, b"")
     assert ids_in(Path("out")) == dict.fromkeys(range(N_RECORDS), 1)

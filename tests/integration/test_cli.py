@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,9 @@ from spacy.tokens import DocBin
 from typer.main import get_command
 from typer.testing import CliRunner
 
+import refreader_spacy
 from refreader_spacy.cli import app
+from refreader_spacy.cli.pipeline import load_pipeline
 from refreader_spacy.component import RefReader
 from refreader_spacy.protocol import Mentions, Part, Reading
 
@@ -76,7 +79,7 @@ def in_folder(tmp_path, monkeypatch) -> Path:
     nlp.add_pipe("her_reader")
     for name in ("annotate", "render", "sample"):
         module = f"refreader_spacy.cli.{name}"
-        monkeypatch.setattr(sys.modules[module], "load_pipeline", lambda name: nlp)
+        monkeypatch.setattr(sys.modules[module], "load_pipeline", lambda *_, **__: nlp)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -313,7 +316,7 @@ SCRIPT = """
 import sys; sys.path.insert(0, sys.argv[1]); import test_cli, spacy
 from refreader_spacy.cli import annotate, app
 nlp = spacy.blank('en'); nlp.add_pipe('her_reader')
-sys.modules['refreader_spacy.cli.annotate'].load_pipeline = lambda name: nlp
+sys.modules['refreader_spacy.cli.annotate'].load_pipeline = lambda *_, **__: nlp
 app(['annotate', 'in.txt', '--lines'])
 """
 
@@ -330,3 +333,38 @@ def test_a_closed_pipe_ends_without_a_trace(in_folder):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+def test_summaries_fit_a_line_and_h_is_help():
+    shown = CliRunner().invoke(app, ["-h"], terminal_width=80).output
+    commands = shown.split("Commands:")[1]
+    assert "annotate" in commands
+    assert "..." not in commands
+    assert "init-config" in CliRunner().invoke(app, ["init-config", "-h"]).output
+
+
+def test_the_version_is_known():
+    found = version("refreader-spacy")
+    assert CliRunner().invoke(app, ["--version"]).output.split()[-1] == found
+    assert refreader_spacy.__version__ == found
+    assert refreader_spacy.Stream.__name__ == "Stream"
+
+
+def test_annotate_says_what_it_wrote(tmp_path):
+    (tmp_path / "a.txt").write_text("Ann lost her key.")
+    result = CliRunner().invoke(
+        app, ["annotate", str(tmp_path / "a.txt"), "-o", str(tmp_path / "a.jsonl")]
+    )
+    assert "a.jsonl: 1 texts" in result.stderr
+
+
+def test_lines_that_begin_with_a_name_are_turns(tmp_path, monkeypatch):
+    annotate = sys.modules["refreader_spacy.cli.annotate"]
+    monkeypatch.setattr(annotate, "load_pipeline", load_pipeline)
+    (tmp_path / "a.txt").write_text("Ann: I left.\nBo: I stayed. Ann did not.")
+    output = tmp_path / "a.jsonl"
+    args = ["annotate", str(tmp_path / "a.txt"), "--speakers", "-o", str(output)]
+    assert CliRunner().invoke(app, args).exit_code == 0
+    record = json.loads(output.read_text())
+    labels = {(0, 3), (13, 15)}
+    assert not labels & {(m[0], m[1]) for c in record["clusters"] for m in c}

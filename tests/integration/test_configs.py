@@ -17,6 +17,7 @@ from refreader_spacy.corpora.gap_corpus import gap_examples
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))
 EXTRAS = ("spacy-transformers", "spacy-curated-transformers")  # as configs name them
+KINDS = {"transformer_causal": "gpt2", "general_causal": "llama"}
 GOES_ON_FROM = {"transformer_finetune": "transformer"}
 
 
@@ -58,8 +59,8 @@ def test_a_config_takes_two_steps(path: Path, paths, tmp_path, request):
     for extra in EXTRAS:
         if extra in path.read_text() and find_spec(extra.replace("-", "_")) is None:
             pytest.skip(f"needs {extra}")
-    if "transformer" in path.stem:
-        kind = "gpt2" if "causal" in path.stem else "bert"
+    if "transformer" in Config().from_disk(path, interpolate=False)["components"]:
+        kind = KINDS.get(path.stem, "bert")
         paths["transformer"] = str(request.getfixturevalue("tiny")(kind))
         paths["features"] = str(tmp_path / "features")
     if path.stem in GOES_ON_FROM:  # where another has stopped

@@ -107,6 +107,15 @@ def test_the_command_is_installed(installed):
     assert "annotate" in shown.stdout
 
 
+def test_a_config_to_train_with_needs_the_wheel_only(installed, tmp_path):
+    refreader = str(Path(python_of(installed)).with_name("refreader"))
+    command = [refreader, "init-config", "config.cfg"]
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
+    written = (tmp_path / "config.cfg").read_text()
+    assert 'weights = "en_' in written
+    assert "vectors = null" in written
+
+
 def test_the_wheel_has_data_and_no_sources_of_the_kernel(built):
     (wheel,) = built.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
@@ -114,6 +123,7 @@ def test_the_wheel_has_data_and_no_sources_of_the_kernel(built):
         "refreader_spacy/py.typed",
         "given_names.json",
         "page/static/index.html",
+        "training/template.cfg",
         "/model",
         "licenses/LICENSE",
     ):
@@ -140,7 +150,11 @@ def test_the_sdist_has_all_that_a_build_needs(built):
 def test_the_metadata_is_complete(installed):
     (info,) = installed.glob("refreader_spacy-*.dist-info")
     metadata = PathDistribution(info).metadata
-    assert metadata["License-Expression"] == "MIT"
+    licences = metadata["License-Expression"].split(" AND ")
+    for card in installed.glob("refreader_spacy/weights/*/card.json"):
+        weights = json.loads(card.read_text("utf8"))["license"]
+        assert weights.replace(" ", "-") in licences
+    assert "MIT" in licences
     assert metadata["Author"]
     assert metadata["Summary"]
     assert metadata["Requires-Python"] == ">=3.10"

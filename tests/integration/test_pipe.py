@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import spacy
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
@@ -21,9 +21,7 @@ WORDS = st.lists(st.sampled_from(["Ann", "met", "Bo", ".", "she", "\n", "zzz"]))
 PEOPLE = ["Mary", "Jones", "John", "Bo", "met", "and", "said", "'s", ",", "."]
 PEOPLE += ["she", "her", "he", "his", "him"]
 with_fixtures = settings(
-    deadline=None,
     max_examples=25,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -73,7 +71,6 @@ def packaged() -> Language:
     return nlp
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(PEOPLE), max_size=40), st.data())
 def test_a_prefix_reads_like_the_whole_with_the_packages_weights(packaged, words, data):
     assert_prefix(packaged, words, data)

@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,17 @@ ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "configs" / "lm.cfg"
 NAMES = ["Ann", "Bo", "Cleo", "Dan", "Quxie", "Vlorp"]
 VERBS = ["met", "saw", "thanked", "paid"]
+KILLED = """
+import os, signal, sys
+from refreader_spacy.cli import app
+from refreader_spacy.pretraining.run import Run
+save = Run.save
+def save_and_die(self):
+    save(self)
+    os.kill(os.getpid(), signal.SIGKILL)
+Run.save = save_and_die
+app(sys.argv[1:])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -111,14 +121,10 @@ def test_where_writing_costs_less_is_written(folder: Path):
 
 
 def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(folder: Path):
-    command = [sys.executable, "-m", "refreader_spacy", *arguments(folder, "killed")]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    checkpoint = folder / "killed" / "checkpoint.pt"
-    while not checkpoint.exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
+    command = [sys.executable, "-c", KILLED, *arguments(folder, "killed")]
+    process = subprocess.run(command, stdout=subprocess.DEVNULL)
+    assert process.returncode == -signal.SIGKILL
+    assert (folder / "killed" / "checkpoint.pt").exists()
     left = folder / "killed" / ".checkpoint.pt-left"  # by a kill while it was written
     left.mkdir()
     done = [entry["step"] for entry in log(folder, "lm")]

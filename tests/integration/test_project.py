@@ -143,3 +143,11 @@ def test_a_folder_without_assets_is_refused(clone: Path) -> None:
     result = run("assets", "--from", clone)
     assert "R181" in str(result.exception)
     assert str(clone / "gap" / "gap-development.tsv") in str(result.exception)
+
+
+def test_folders_that_are_still_empty_are_not_in_place(clone: Path) -> None:
+    for folder in project()["directories"]:  # as `spacy project run` makes them
+        (clone / folder).mkdir(parents=True, exist_ok=True)
+    result = run("assets")
+    assert result.exit_code == 0, result.exception
+    assert "assets/litbank: not in place" in result.stdout

@@ -1,7 +1,7 @@
 import socket
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import httpx
@@ -75,7 +75,7 @@ def address(pool):
 
 def connected(address: str) -> socket.socket:
     place = urlsplit(address)
-    return socket.create_connection((place.hostname, place.port), timeout=20)
+    return socket.create_connection((place.hostname, place.port), timeout=120)
 
 
 def head(address: str, length: int) -> bytes:
@@ -128,7 +128,7 @@ def test_a_client_that_says_nothing_is_not_waited_for(address, monkeypatch, sent
 
 
 def test_a_second_request_has_no_more_time(address, monkeypatch):
-    monkeypatch.setattr(server, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 2)
     with connected(address) as client:
         host = urlsplit(address).netloc.encode()
         client.sendall(b"GET /page.css HTTP/1.1\r\nHost: " + host + b"\r\n\r\nGET / H")
@@ -148,22 +148,21 @@ def test_there_are_only_so_many_connections(pool, monkeypatch):
         wait_until(lambda: httpx.get(address).status_code == 200)
 
 
-def test_a_slow_text_delays_no_other_client(pool, address):
-    def visit(text: str) -> float:
-        started = time.monotonic()
-        answer = httpx.post(f"{address}read", content=text, timeout=60)
-        assert "event: found" in answer.text
-        return time.monotonic() - started
+def test_a_slow_text_delays_no_other_client():
+    """One that keeps one of two workers busy for as long as it may."""
+    pool = ReadingPool(load_reader, n_workers=2, piece_seconds=600)
+    with closing(pool), server.serving(page_app(pool)) as address:
+        with connected(address) as slow:
+            slow.sendall(head(address, 6) + b"STALL ")
+            wait_until(lambda: pool.n_texts == 1)
+            answer = httpx.post(f"{address}read", content="Ann ran.", timeout=120)
+            assert "event: found" in answer.text
+            assert httpx.get(f"{address}page.js", timeout=120).status_code == 200
+            assert pool.n_texts == 1
+        wait_until(lambda: pool.n_texts == 0)
 
-    with ThreadPoolExecutor() as threads:
-        worst = threads.submit(visit, "".join(map(str, range(10_000))) + "$(" * 4000)
-        times = [visit("Ann lost her key.") for _ in range(10)]
-        files = httpx.get(f"{address}page.js").elapsed.total_seconds()
-        worst.result()
-    assert max(files, sorted(times)[5]) < 4
 
-
-def wait_until(condition, seconds: float = 10) -> None:
+def wait_until(condition, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

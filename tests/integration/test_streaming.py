@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.training import Example
 
@@ -18,9 +18,7 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(WORDS, max_size=60).map("".join)
 CUTS = st.lists(st.integers(0, 200), max_size=6)
 with_fixtures = settings(
-    deadline=None,
     max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -59,12 +57,12 @@ def place(mention):
 
 
 def clusters_in_stream(events):
-    """Clusters as a user gathers them from events."""
-    return sorted(
-        sorted(place(mention) for mention in event.mentions)
-        for event in events
-        if isinstance(event, ClusterFinished)
-    )
+    """Clusters as a user gathers them from events: one may go, and be found again."""
+    found = {}
+    for event in events:
+        if isinstance(event, ClusterFinished):
+            found.setdefault(event.entity, []).extend(map(place, event.mentions))
+    return sorted(map(sorted, found.values()))
 
 
 def clusters_on_doc(doc):

@@ -184,3 +184,20 @@ def test_answers_to_other_rows_are_not_compared(
     assert result.exit_code == 1
     for part in parts:
         assert part in result.stderr
+
+
+def test_clusters_have_a_line_for_each_corpus_averaged_over_seeds() -> None:
+    scores("glove_s1.json", "coref only", 0.66)
+    markers = "<!-- general:start -->\nold\n<!-- general:end -->\n"
+    Path("README.md").write_text(README + markers)
+    for seed, f1 in enumerate((0.55, 0.57)):
+        result = {
+            "row": "OntoGUM dev",
+            "corpus": "ontogum",
+            "singletons": False,
+            "scores": {"coref_f": f1, "coref_head_f": 0.6},
+        }
+        Path("metrics", f"general_s{seed}.json").write_text(json.dumps(result))
+    run("table")
+    expected = "| OntoGUM dev (2 seeds) | no | 56.0 ± 1.4 | 60.0 ± 0.0 |  |  |  |  |"
+    assert expected in Path("README.md").read_text("utf8").splitlines()

@@ -233,11 +233,27 @@ def test_a_transformer_that_looks_ahead_says_so(tiny, examples):
     assert pipeline(tiny("bert"), examples).get_pipe("refreader").lookahead
 
 
-@pytest.mark.parametrize(("kind", "code"), [("bert", "R250"), ("gpt2", "R253")])
-def test_no_stream_of_tokens_without_their_past(kind, code, tiny, examples):
-    nlp = pipeline(tiny(kind), examples, lookahead=kind != "gpt2")
-    with pytest.raises(ValueError, match=code):
+def test_no_stream_on_one_that_looks_ahead(tiny, examples):
+    nlp = pipeline(tiny("bert"), examples)
+    with pytest.raises(ValueError, match="R250"):
         nlp.get_pipe("refreader").stream()
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_the_papers_reader_streams_on_a_causal_transformer(kind, tiny, examples):
+    """In pieces, it has the gates of the whole text."""
+    nlp = pipeline(tiny(kind), examples, lookahead=False)
+    stream = nlp.get_pipe("refreader").stream()
+    parts = []
+    stream.watch = lambda _, part: parts.append(part.gates)
+    text = TEXT * 4
+    for start in range(0, len(text), 9):
+        stream.feed(text[start : start + 9])
+    stream.close()
+    found = np.concatenate(
+        [np.concatenate([part.update, part.overwrite], axis=1) for part in parts]
+    )
+    np.testing.assert_allclose(found, gates(nlp, nlp(text)), atol=5e-3)
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2"])

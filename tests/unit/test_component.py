@@ -144,7 +144,7 @@ def test_an_unknown_scheme_is_refused(pipe):
 
 @pytest.mark.parametrize("data", [b"", b"\xd9", b"\x81\xa5model\xc4\x01\x80"])
 def test_broken_data_is_one_message(reader_nlp, data):
-    with pytest.raises(ValueError, match=r"R018.*'refreader'.*config\.cfg"):
+    with pytest.raises(ValueError, match=r"R022.*'refreader'.*config\.cfg"):
         reader_nlp.get_pipe("refreader").from_bytes(data)
     assert gc.isenabled()
 

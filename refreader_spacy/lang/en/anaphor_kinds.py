@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
+from refreader_spacy.lang.en.lexemes import ROLE_OF, Role
+from refreader_spacy.lang.en.pronouns import (
+    PRONOUN_OF,
+    PRONOUNS,
+    REFLEXIVES,
+    Pronoun,
+)
+
 
 class AnaphorKind(str, Enum):
     """What scores are broken down by."""
@@ -23,23 +31,18 @@ class AnaphorKind(str, Enum):
     NOUN = "noun"
 
 
-_FORMS = {
-    AnaphorKind.HE: "he him his",
-    AnaphorKind.SHE: "she her hers",
-    AnaphorKind.IT: "it its",
-    AnaphorKind.THEY: "they them their theirs 'em",
-    AnaphorKind.I: "i me my mine",
-    AnaphorKind.WE: "we us our ours",
-    AnaphorKind.YOU: "you your yours thou thee thy thine ye",
-    AnaphorKind.DEMONSTRATIVE: "this that these those",
-    AnaphorKind.REFLEXIVE: (
-        "himself herself itself themself themselves myself ourselves yourself "
-        "yourselves thyself oneself"
-    ),
-    AnaphorKind.RELATIVE: "who whom whose which",
+_KINDS = {
+    Pronoun.HE: AnaphorKind.HE,
+    Pronoun.SHE: AnaphorKind.SHE,
+    Pronoun.IT: AnaphorKind.IT,
+    Pronoun.THEY: AnaphorKind.THEY,
+    Pronoun.I: AnaphorKind.I,
+    Pronoun.WE: AnaphorKind.WE,
+    Pronoun.YOU: AnaphorKind.YOU,
+    Pronoun.THIS: AnaphorKind.DEMONSTRATIVE,
+    Pronoun.WHO: AnaphorKind.RELATIVE,
 }
-PRONOUNS = {word: kind for kind, text in _FORMS.items() for word in text.split()}
-SENTENCE_ENDS = frozenset((".", "!", "?", ":", "...", '"', "“", "``", "''"))
+_BEFORE_SENTENCES = (Role.SENTENCE_END, Role.QUOTE, Role.OPENING_QUOTE, Role.COLON)
 
 
 def anaphor_kinds(words: Sequence[str], heads: Iterable[int]) -> list[AnaphorKind]:
@@ -52,9 +55,11 @@ def anaphor_kinds(words: Sequence[str], heads: Iterable[int]) -> list[AnaphorKin
 
     def kind(head: int) -> AnaphorKind:
         word = words[head]
+        if word.lower() in REFLEXIVES:
+            return AnaphorKind.REFLEXIVE
         if word.lower() in PRONOUNS:
-            return PRONOUNS[word.lower()]
-        at_start = head == 0 or words[head - 1] in SENTENCE_ENDS
+            return _KINDS[PRONOUN_OF[word.lower()]]
+        at_start = head == 0 or ROLE_OF.get(words[head - 1]) in _BEFORE_SENTENCES
         is_name = word[:1].isupper() and not (at_start and word.lower() in small)
         return AnaphorKind.NAME if is_name else AnaphorKind.NOUN
 

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refreader_spacy.lang.en.words import words
+from refreader_spacy.lang.en.pronouns import DEMONSTRATIVES, POSSESSIVE_DETERMINERS
+from refreader_spacy.lang.en.words import ARTICLES, COORDINATORS, PREPOSITIONS, words
 
-PREPOSITIONS = words(
-    "about above across after against along alongside amid among amongst around as at "
-    "atop before behind below beneath beside besides between beyond by concerning "
-    "despite down during except following for from in including inside into like near "
-    "of off on onto opposite out outside over past per regarding since such than "
-    "through throughout till to toward towards under underneath until unto up upon "
-    "via versus vs with within without"
-)
 CLAUSES = words(
     "that which who whom whose where when why wherein whereby while because if "
     "although though whether i you he she we they themselves himself herself itself "
     "not is are was were has have had can could will would may might must"
 )
 BREAKS = frozenset((",", ";", ":", "(", "[", "{", "--", "–", "—"))  # noqa: RUF001
-DETERMINERS = words("a an the my your his her its our their no every")
-COORDINATORS = frozenset(("and", "or", "&", "nor"))
-FUNCTION_WORDS = PREPOSITIONS | CLAUSES | COORDINATORS
-OBJECTS = DETERMINERS | words("this that these those him them it me us")
+AFTER_HEADS = PREPOSITIONS | CLAUSES | COORDINATORS
+# Determiners that never stand for a noun
+NEVER_HEADS = ARTICLES | POSSESSIVE_DETERMINERS | words("no every")
+OBJECTS = NEVER_HEADS | DEMONSTRATIVES | words("him them it me us")
 POSTMODIFIED = words(
     "something anything nothing everything someone anyone everyone somebody anybody "
     "everybody nobody anywhere somewhere"
@@ -68,8 +61,8 @@ def _follows(tokens: Sequence[str], i: int, end: int) -> bool:
         return _can_head(before)
     if word in PREPOSITIONS or word in CLAUSES:
         # "the over 200 people", "her like": something must be there to be the head
-        return _can_head(before) and before not in DETERMINERS
-    if i + 1 == end or before in DETERMINERS or not tokens[i].islower():
+        return _can_head(before) and before not in NEVER_HEADS
+    if i + 1 == end or before in NEVER_HEADS or not tokens[i].islower():
         return False
     after = tokens[i + 1].lower()
     if word.endswith("ing"):
@@ -88,4 +81,4 @@ def _can_head(word: str) -> bool:
 
 def _adjectival(word: str) -> bool:
     """Is it more likely to stand before a noun than to be one?"""
-    return word in DETERMINERS or word in ADJECTIVES or word.endswith(SUFFIXES)
+    return word in NEVER_HEADS or word in ADJECTIVES or word.endswith(SUFFIXES)

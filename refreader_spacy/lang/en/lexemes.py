@@ -10,31 +10,29 @@ import re
 from enum import IntEnum
 from zlib import crc32
 
-from refreader_spacy.lang.en.words import Gender, given_names, words
-
-
-class Pronoun(IntEnum):
-    """Classes of pronouns; a class is shared by all cases of one person."""
-
-    NONE = 0
-    HE = 1
-    SHE = 2
-    IT = 3
-    THEY = 4
-    I = 5  # noqa: E741
-    WE = 6
-    YOU = 7
-    THIS = 8
-    WHO = 9
-    ONE = 10
-
-
-class Number(IntEnum):
-    """What a word says about how many it refers to."""
-
-    UNKNOWN = 0
-    SINGULAR = 1
-    PLURAL = 2
+from refreader_spacy.lang.en.pronouns import (
+    DEMONSTRATIVES,
+    POSSESSIVE_DETERMINERS,
+    PRONOUN_OF,
+    REFLEXIVES,
+    Pronoun,
+    pronoun_gender,
+)
+from refreader_spacy.lang.en.words import (
+    CLITICS,
+    COORDINATORS,
+    DETERMINERS,
+    FEMININE_TITLES,
+    IRREGULAR_PLURALS,
+    MASCULINE_TITLES,
+    NUMERALS,
+    TITLES,
+    Gender,
+    Number,
+    given_names,
+    stem_of,
+    words,
+)
 
 
 class Determiner(IntEnum):
@@ -90,70 +88,49 @@ class Column(IntEnum):
 
 HASH_BITS = 0x7FFFFFFF
 
-_PRONOUNS = {
-    Pronoun.HE: "he him his himself",
-    Pronoun.SHE: "she her hers herself",
-    Pronoun.IT: "it its itself",
-    Pronoun.THEY: "they them their theirs themselves themself 'em",
-    Pronoun.I: "i me my mine myself",
-    Pronoun.WE: "we us our ours ourselves 's",
-    Pronoun.YOU: "you your yours yourself yourselves thou thee thy thine ye ya",
-    Pronoun.THIS: "this that these those",
-    Pronoun.WHO: "who whom whose which",
-    Pronoun.ONE: "one ones oneself",
-}
-PRONOUN_OF = {
-    word: pronoun for pronoun, text in _PRONOUNS.items() for word in text.split()
-}
-del PRONOUN_OF["'s"]
+# The weights in the package were trained without some words of the shared lists. To
+# them these stay what they were; whoever trains anew may give them their place.
+UNKNOWN_PRONOUNS = words("thyself")
+KNOWN_TITLES = TITLES - words("pope bishop")
+KNOWN_NUMERALS = NUMERALS - words("eleven twelve")
+
+SEVERAL = KNOWN_NUMERALS | words("both many several few hundred thousand million")
 _DETERMINERS = {
-    Determiner.DEFINITE: "the",
-    Determiner.INDEFINITE: "a an another",
-    Determiner.DEMONSTRATIVE: "this that these those such",
-    Determiner.POSSESSIVE: "my your his her its our their thy whose",
+    Determiner.DEFINITE: words("the"),
+    Determiner.INDEFINITE: words("a an another"),
+    Determiner.DEMONSTRATIVE: DEMONSTRATIVES | {"such"},
+    Determiner.POSSESSIVE: POSSESSIVE_DETERMINERS | {"whose"},
     Determiner.QUANTIFIER: (
-        "some any each every no both all many much several few most more other two "
-        "three four five six seven eight nine ten hundred thousand million"
+        SEVERAL | words("some any each every no all much most more other")
     ),
 }
 DETERMINER_OF = {
-    word: determiner
-    for determiner, text in _DETERMINERS.items()
-    for word in text.split()
+    word: determiner for determiner, group in _DETERMINERS.items() for word in group
 }
-MASCULINE_NOUNS = words(
+MASCULINE_NOUNS = MASCULINE_TITLES | words(
     "man men boy boys father fathers son sons brother brothers husband husbands uncle "
-    "king kings prince lord gentleman gentlemen sir mr mr. dad daddy grandfather "
-    "nephew guy guys fellow lad bishop priest monk actor waiter duke baron emperor "
-    "widower boyfriend groom hero policeman businessman chairman grandson stepfather"
+    "king kings prince lord gentleman gentlemen dad daddy grandfather nephew guy guys "
+    "fellow lad bishop priest monk actor waiter duke baron emperor widower boyfriend "
+    "groom hero policeman businessman chairman grandson stepfather"
 )
-FEMININE_NOUNS = words(
+FEMININE_NOUNS = FEMININE_TITLES | words(
     "woman women girl girls mother mothers daughter daughters sister sisters wife "
-    "wives aunt queen queens princess lady ladies madam mrs mrs. ms ms. miss mum mom "
-    "mama grandmother niece nun actress waitress duchess empress widow girlfriend "
-    "bride heroine businesswoman chairwoman granddaughter stepmother maid"
+    "wives aunt queen queens princess lady ladies madam mum mom mama grandmother "
+    "niece nun actress waitress duchess empress widow girlfriend bride heroine "
+    "businesswoman chairwoman granddaughter stepmother maid"
 )
-TITLES = words(
-    "mr mr. mrs mrs. ms ms. miss dr dr. prof prof. professor sir lord lady captain "
-    "capt. president king queen prince princess judge justice senator sen. rep. gov. "
-    "governor general gen. colonel col. major lieutenant lt. sergeant sgt. mayor st. "
-    "saint reverend rev. father sister brother uncle aunt madame madam monsieur m. "
-    "mme. doctor minister secretary chancellor emperor duke count baron"
-)
-FUNCTION_WORDS = words(
-    "a an the this that these those such some any each every no both all my your his "
-    "her its our their thy whose of 's ’s ' and or & , - . mr mr. mrs mrs. ms ms. "  # noqa: RUF001
-    "miss dr dr. sir"
+FUNCTION_WORDS = (
+    (DETERMINERS - {"another"})
+    | POSSESSIVE_DETERMINERS
+    | CLITICS
+    | MASCULINE_TITLES
+    | FEMININE_TITLES
+    | words("such whose of ' and or & , - . dr dr.")
 )
 ACRONYMS = words("US IT WHO")  # not the pronouns that they look like
 ONE = words("this that a an each every another one")
-MANY = words(
-    "these those ones both many several few two three four five six seven eight nine "
-    "ten hundred thousand million"
-)
-IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
-NOT_PLURAL = re.compile(r"(ss|us|is|'s)$")
-_ROLES: dict[str, Role] = {
+MANY = SEVERAL | IRREGULAR_PLURALS | words("these those ones")
+ROLE_OF: dict[str, Role] = {
     **dict.fromkeys(
         (".", "!", "?", "…", "...", "?!", "!!", "..", "!?"), Role.SENTENCE_END
     ),
@@ -161,7 +138,7 @@ _ROLES: dict[str, Role] = {
     **dict.fromkeys(("“", "``", "«", "„"), Role.OPENING_QUOTE),
     **dict.fromkeys(("”", "»"), Role.CLOSING_QUOTE),
     **dict.fromkeys(("'s", "’s", "'", "’"), Role.CLITIC),  # noqa: RUF001
-    **dict.fromkeys(("and", "or", "&", "nor"), Role.CONJUNCTION),
+    **dict.fromkeys(COORDINATORS, Role.CONJUNCTION),
     **dict.fromkeys((")", "]", "}"), Role.CLOSING),
     ":": Role.COLON,
 }
@@ -181,25 +158,16 @@ def word_shape(word: str) -> str:
     return re.sub(r"(.)\1\1+", r"\1\1", "".join(classes))
 
 
-def stem_of(lower: str) -> str:
-    """A lower-cased word without the ending of a regular plural."""
-    if len(lower) > 3 and lower.endswith("s") and not NOT_PLURAL.search(lower):
-        if lower.endswith("ies") and len(lower) > 4:
-            return lower[:-3] + "y"
-        return lower[:-1]
-    return lower
-
-
 def word_row(word: str) -> tuple[int, ...]:
     """What is known of a word, as the columns of `Column`."""
     lower = word.lower()
     pronoun = PRONOUN_OF.get(lower, Pronoun.NONE)
-    if word in ACRONYMS:
+    if word in ACRONYMS or lower in UNKNOWN_PRONOUNS:
         pronoun = Pronoun.NONE
     alpha = any(c.isalnum() for c in word)
-    role = _ROLES.get(lower)
+    role = ROLE_OF.get(lower)
     if role is None:
-        role = Role.TITLE if lower in TITLES else Role.NONE
+        role = Role.TITLE if lower in KNOWN_TITLES else Role.NONE
         if not alpha and not word.isspace():
             role = Role.PUNCTUATION
     capital = 0
@@ -220,7 +188,7 @@ def word_row(word: str) -> tuple[int, ...]:
         _number(lower, pronoun),
         DETERMINER_OF.get(lower, Determiner.NONE),
         role,
-        int(lower.endswith(("self", "selves")) and pronoun > 0),
+        int(lower in REFLEXIVES and pronoun > 0),
         int(lower in FUNCTION_WORDS or not alpha),
         int(word.isspace() and "\n" in word),
         int(word.isspace()),
@@ -243,17 +211,15 @@ def _may_be_acronym(word: str) -> bool:
 
 
 def _gender(word: str, lower: str, pronoun: Pronoun) -> Gender:
-    if pronoun == Pronoun.HE or lower in MASCULINE_NOUNS:
+    if lower in MASCULINE_NOUNS:
         return Gender.MASCULINE
-    if pronoun == Pronoun.SHE or lower in FEMININE_NOUNS:
+    if lower in FEMININE_NOUNS:
         return Gender.FEMININE
-    if pronoun == Pronoun.IT:
-        return Gender.NEUTER
-    return given_names().get(word, Gender.UNKNOWN)
+    return pronoun_gender(pronoun) or given_names().get(word, Gender.UNKNOWN)
 
 
 def _number(lower: str, pronoun: Pronoun) -> Number:
-    if pronoun in (Pronoun.THEY, Pronoun.WE) or lower in MANY | IRREGULAR_PLURALS:
+    if pronoun in (Pronoun.THEY, Pronoun.WE) or lower in MANY:
         return Number.PLURAL
     if pronoun in (Pronoun.HE, Pronoun.SHE, Pronoun.IT, Pronoun.I) or lower in ONE:
         return Number.SINGULAR

@@ -3,62 +3,16 @@
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 
-from refreader_spacy.lang.en.words import PRONOUNS, Gender, given_names, words
-
-
-class Case(IntEnum):
-    """What a pronoun's form says about its place in the sentence."""
-
-    SUBJECT = 0
-    OBJECT = 1
-    EITHER = 2  # "it", "you"
-    POSSESSIVE = 3  # "his", "hers"
-    AMBIGUOUS = 4  # "her"
-
-
-def _by_case(**forms: str) -> dict[str, Case]:
-    return {
-        word: Case[case.upper()] for case, text in forms.items() for word in words(text)
-    }
-
-
-THIRD_SINGULAR = _by_case(
-    subject="he she",
-    object="him",
-    either="it",
-    possessive="his hers its",
-    ambiguous="her",
-)
-THIRD_PLURAL = _by_case(subject="they", object="them 'em", possessive="their theirs")
-FIRST_SINGULAR = _by_case(subject="i", object="me", possessive="my mine")
-SECOND = _by_case(either="you", possessive="your yours")
-CASES = THIRD_SINGULAR | THIRD_PLURAL | FIRST_SINGULAR | SECOND
-MASCULINE = words("he him his")
-FEMININE = words("she her hers")
-DEMONSTRATIVES = words("this that these those")
-# Mentions by themselves that say nothing of what they mean
-PRO_FORMS = (
-    PRONOUNS | DEMONSTRATIVES | words("one ones which both another other others")
-)
+from refreader_spacy.lang.en.words import PREPOSITIONS, words
 
 INDEFINITES = words("a an some")
-DEFINITES = words("the this that these those")
 # A phrase that begins so means nobody in particular: "every man lost his hat"
 QUANTIFIERS = words(
     "any each every no none neither either nobody everybody somebody anybody "
     "everyone someone anyone nothing everything something anything few many most "
     "several all half such whatever whoever what which whose how another enough more "
     "less"
-)
-NUMERALS = words("two three four five six seven eight nine ten eleven twelve")
-TITLES = words(
-    "mr mr. mrs mrs. ms ms. miss dr dr. prof prof. professor sir lord lady captain "
-    "capt. president king queen prince princess judge justice senator sen. rep. gov. "
-    "governor general gen. colonel col. major lieutenant lt. sergeant sgt. mayor st. "
-    "saint reverend rev. father sister brother uncle aunt madame madam monsieur m. "
-    "mme. doctor minister secretary chancellor emperor duke count baron pope bishop"
 )
 PARTICLES = words(
     "van von der den de del della di da du la le el al bin ibn ben ter ten zu zur dos"
@@ -75,24 +29,26 @@ BEFORE_NAMES = words(
     "would can could"
 )
 
-PREPOSITIONS = words(
-    "in on at for with without from by about as of off out up over into onto through "
-    "against around before after until since during to under near behind beside "
-    "between among within toward towards upon across along despite like"
-)
 CLAUSE_OPENERS = words(
     "who whom whose which that where when while because though although if unless "
     "whether than why how what so until since before after as and but or nor then to "
     "for"
 )
-AUXILIARIES = words(
-    "is was were are be been being am will would had has have can could should may "
-    "might must shall did does do 'm 're 've 'll 'd ca wo sha ai"
+FORMS_OF_BE = words("is was were are be been being am 'm 're")
+AUXILIARIES = FORMS_OF_BE | words(
+    "will would had has have can could should may might must shall did does do 've "
+    "'ll 'd ca wo sha ai"
 )
-COPULAS = words(
-    "is was were are be been being am 's 're 'm become becomes became remain remains "
-    "remained called named as elected appointed"
+COPULAS = FORMS_OF_BE | words(
+    "'s become becomes became remain remains remained called named as elected appointed"
 )
+# What follows "her" where it is an object: "saw her again", "told her that ..."
+AFTER_OBJECTS = PREPOSITIONS | CLAUSE_OPENERS | AUXILIARIES
+AFTER_OBJECTS |= words(
+    "not again too there here now once alone away today yesterday tomorrow"
+)
+# But "her past", "her being late"
+AFTER_OBJECTS -= words("past down inside outside opposite like such following being do")
 # After these, "her" and a noun may be two objects: "gave her flowers"
 DITRANSITIVES = words(
     "give gives gave given giving get gets got getting tell tells told telling show "
@@ -106,9 +62,6 @@ DITRANSITIVES = words(
 )
 # After "her", these may belong to a noun or to the verb: "loved her very much"
 DEGREES = words("very more much most less least well better best even just still ever")
-IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
-NOT_PLURAL = re.compile(r"(ss|us|is|ics)$")
-SINGULAR_IN_S = words("news series species means gas bus lens")
 # What a verb with "I", "you" or "they" becomes with a name
 THIRD_PERSON = {
     "am": " is",
@@ -130,32 +83,6 @@ INVARIANT_VERBS = words(
     "spoke grew rose sent built slept heard meant led understood drew broke spent "
     "ate drank drove flew forgot forgave"
 )
-
-
-def plain(word: str) -> str:
-    """A word in lower case with a straight apostrophe."""
-    return word.lower().replace("’", "'")  # noqa: RUF001
-
-
-def is_plural_noun(word: str) -> bool:
-    """Does a noun's form say that there are several?"""
-    lower = word.lower()
-    if lower in IRREGULAR_PLURALS:
-        return True
-    return (
-        len(lower) > 3
-        and lower.endswith("s")
-        and lower not in SINGULAR_IN_S
-        and not NOT_PLURAL.search(lower)
-    )
-
-
-def name_gender(name: list[str]) -> Gender | None:
-    """The gender that a name's title or first name tells."""
-    for word in name:
-        if word in given_names():
-            return given_names()[word]
-    return None
 
 
 def third_person(verb: str) -> str:

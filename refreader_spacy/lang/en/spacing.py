@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from refreader_spacy.lang.en.words import plain
+
 BEFORE_NONE = frozenset(
     (",", ".", ";", ":", "!", "?", ")", "]", "}", "%", "...", "....", "”", "''")
 )
 AFTER_NONE = frozenset(("(", "[", "{", "“", "``", "$", "£", "#", "‘", "“‘"))  # noqa: RUF001
 CLOSING = frozenset(("’", "’”"))  # noqa: RUF001
-CLITICS = frozenset(("'s", "n't", "'ll", "'ve", "'m", "'d", "'re", "'S"))
+CONTRACTIONS = frozenset(("'s", "n't", "'ll", "'ve", "'m", "'d", "'re", "'S"))
 DASHES = frozenset(("--", "—", "–", "----"))  # noqa: RUF001
 
 
@@ -18,7 +20,7 @@ def guessed_spaces(words: Sequence[str]) -> list[bool]:
     spaces = [True] * len(words)
     is_open = {'"': False, "'": False}
     for i, word in enumerate(words):
-        closes = word in BEFORE_NONE or word in DASHES or _is_clitic(word)
+        closes = word in BEFORE_NONE or word in DASHES or plain(word) in CONTRACTIONS
         opens = word in AFTER_NONE or word in DASHES
         if word in is_open:
             closes, opens = is_open[word], not is_open[word]
@@ -29,7 +31,3 @@ def guessed_spaces(words: Sequence[str]) -> list[bool]:
         if opens:
             spaces[i] = False
     return spaces
-
-
-def _is_clitic(word: str) -> bool:
-    return word.lower().replace("’", "'") in CLITICS  # noqa: RUF001

@@ -1,8 +1,14 @@
-"""English words: pronouns, determiners, and names that tell a gender."""
+"""English words by class, and what single words tell about gender and number.
+
+The lists that several modules use. Each stands here once; those of pronouns are in
+`pronouns`.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 from importlib.resources import files
@@ -17,34 +23,69 @@ class Gender(IntEnum):
     NEUTER = 3
 
 
+class Number(IntEnum):
+    """What a word says about how many it refers to."""
+
+    UNKNOWN = 0
+    SINGULAR = 1
+    PLURAL = 2
+
+
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-POSSESSIVES = words(
-    "my mine our ours your yours his her hers its their theirs thy thine"
+ARTICLES = words("a an the")
+DETERMINERS = ARTICLES | words(
+    "this that these those some any each every no both all another"
 )
-PLURAL_POSSESSIVES = words("our ours your yours their theirs")
-REFLEXIVES = words(
-    "myself ourselves yourself yourselves himself herself itself themself themselves "
-    "oneself thyself"
+NUMERALS = words("two three four five six seven eight nine ten eleven twelve")
+COORDINATORS = words("and or & nor")
+PREPOSITIONS = words(
+    "about above across after against along alongside amid among amongst around as at "
+    "atop before behind below beneath beside besides between beyond by concerning "
+    "despite down during except following for from in including inside into like near "
+    "of off on onto opposite out outside over past per regarding since such than "
+    "through throughout till to toward towards under underneath until unto up upon "
+    "via versus vs with within without"
 )
-RELATIVES = words("who whom whose")  # "that" and "which" are more often something else
-PRONOUNS = POSSESSIVES | REFLEXIVES | RELATIVES
-PRONOUNS |= words("i me we us you he him she her it they them 'em thou thee ye")
-DETERMINERS = words(
-    "a an the this that these those some any each every no both all another"
-)
-# What follows "her" where it is an object: "saw her again", "told her that ..."
-AFTER_OBJECTS = words(
-    "to in on at for with without from by about as of off out up over into onto "
-    "through against around before after until since during and or but nor so if when "
-    "while because though although than that which who whom how why what where whether "
-    "not is was were are be will would had has have can could should may might must "
-    "did does again too there here then now once alone away today yesterday tomorrow"
+MASCULINE_TITLES = words("mr mr. sir")
+FEMININE_TITLES = words("mrs mrs. ms ms. miss")
+TITLES = MASCULINE_TITLES | FEMININE_TITLES
+TITLES |= words(
+    "dr dr. prof prof. professor lord lady captain capt. president king queen prince "
+    "princess judge justice senator sen. rep. gov. governor general gen. colonel col. "
+    "major lieutenant lt. sergeant sgt. mayor st. saint reverend rev. father sister "
+    "brother uncle aunt madame madam monsieur m. mme. doctor minister secretary "
+    "chancellor emperor duke count baron pope bishop"
 )
 CLITICS = frozenset({"'s", "’s"})  # noqa: RUF001
 HYPHENS = frozenset({"-", "‐", "‑"})  # noqa: RUF001
+IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
+SINGULAR_IN_S = words("news series species means gas bus lens")
+_NOT_PLURAL = re.compile(r"(ss|us|is|'s)$")
+
+
+def plain(word: str) -> str:
+    """A word in lower case with a straight apostrophe."""
+    return word.lower().replace("’", "'")  # noqa: RUF001
+
+
+def stem_of(lower: str) -> str:
+    """A lower-cased word without the ending of a regular plural."""
+    if len(lower) > 3 and lower.endswith("s") and not _NOT_PLURAL.search(lower):
+        if lower.endswith("ies") and len(lower) > 4:
+            return lower[:-3] + "y"
+        return lower[:-1]
+    return lower
+
+
+def is_plural_noun(word: str) -> bool:
+    """Does a noun's form say that there are several?"""
+    lower = word.lower()
+    if lower in SINGULAR_IN_S or lower.endswith("ics"):
+        return False
+    return lower in IRREGULAR_PLURALS or stem_of(lower) != lower
 
 
 @lru_cache
@@ -55,9 +96,19 @@ def given_names() -> dict[str, Gender]:
     """
     folder = files("refreader_spacy.lang.en")
     listed = json.loads((folder / "given_names.json").read_text("utf8"))
-    masculine = words(listed["he"]) | words("Mr. Mr Sir")
-    feminine = words(listed["she"]) | words("Mrs. Mrs Ms. Ms Miss")
-    return {
-        **dict.fromkeys(masculine, Gender.MASCULINE),
-        **dict.fromkeys(feminine, Gender.FEMININE),
+    names = {
+        Gender.MASCULINE: words(listed["masculine"]),
+        Gender.FEMININE: words(listed["feminine"]),
     }
+    titles = {Gender.MASCULINE: MASCULINE_TITLES, Gender.FEMININE: FEMININE_TITLES}
+    return {
+        word: gender
+        for gender in names
+        for word in names[gender] | {title.capitalize() for title in titles[gender]}
+    }
+
+
+def name_gender(name: Iterable[str]) -> Gender:
+    """The gender that a name's title or first name tells."""
+    told = (given_names()[word] for word in name if word in given_names())
+    return next(told, Gender.UNKNOWN)

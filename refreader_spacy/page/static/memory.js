@@ -4,6 +4,7 @@ import { entityLook, isStill } from "./text.js";
 
 const ACTS = 0.1; // a gate from which a token is said to have done something
 const EMPTY = 0.05; // a salience below which a cell is said to hold nothing
+const MANY = 8; // cells in use, beyond which those of what was mentioned once are pale and small
 const STEP = 26; // pixels for each token
 const NOW = 0.9; // where the last token read is, of the chart's width
 const WORD = { width: 66, height: 78, right: 58, top: 10 }; // room for a turned word
@@ -44,7 +45,8 @@ export class MemoryView {
   moveTo(position) {
     const isStep = position === this.shown + 1;
     this.shown = position;
-    for (const cell of this.cells) cell.show(this.reading, position, isStep);
+    const used = this.cells.filter(({ number }) => this.reading.cell(position, number).salience >= EMPTY);
+    for (const cell of this.cells) cell.show(this.reading, position, isStep, used.length > MANY);
   }
 
   #resize() {
@@ -94,24 +96,30 @@ export class MemoryView {
     const apart = Math.min(4, 12 / Math.max(1, length - 1));
     this.cells.forEach((_, cell) => {
       const at = (token) => token * reading.nCells + cell;
-      const colour = colours.cells[cell];
-      this.#curve(first, last, x, (token) => salience - (panel - 4) * reading.salience[at(token)], colour, 2);
+      const { isPale } = this.cells[cell];
+      const colour = isPale ? colours.line : colours.cells[cell];
+      const height = (token) => (panel - 4) * reading.salience[at(token)];
+      this.#curve(first, last, x, (token) => salience - height(token), (token) => reading.salience[at(token)] >= EMPTY, colour, isPale ? 1 : 2);
       for (let token = first; token <= last; token++)
-        this.#stem(x(token) + apart * (cell - (length - 1) / 2), gates, panel - 6, reading.update[at(token)], reading.overwrite[at(token)], colour);
-      this.#sign(cell, x(last), salience - (panel - 4) * reading.salience[at(last)], colour);
+        this.#stem(x(token) + apart * (cell - (length - 1) / 2), gates, panel - 6, reading.update[at(token)], reading.overwrite[at(token)], colours.cells[cell]);
+      if (reading.salience[at(last)] >= EMPTY && !isPale) this.#sign(cell, x(last), salience - height(last), colour);
     });
     this.#words(first, last, x, gates + 9);
   }
 
-  #curve(first, last, x, y, colour, thickness) {
+  // Where a cell is empty there is no line.
+  #curve(first, last, x, y, isThere, colour, thickness) {
     const { pen } = this;
     pen.strokeStyle = colour;
     pen.lineWidth = thickness;
     pen.lineJoin = "round";
     pen.beginPath();
-    pen.moveTo(x(first), y(first));
-    for (let token = first + 1; token <= last; token++) pen.lineTo(x(token), y(token));
-    pen.lineTo(x(last + this.glide), y(last));
+    for (let token = first; token <= last; token++) {
+      if (!isThere(token)) continue;
+      if (token > first && isThere(token - 1)) pen.lineTo(x(token), y(token));
+      else pen.moveTo(x(token), y(token));
+    }
+    if (isThere(last)) pen.lineTo(x(last + this.glide), y(last));
     pen.stroke();
   }
 
@@ -215,7 +223,7 @@ class Cell {
     return child;
   }
 
-  show(reading, position, isStep) {
+  show(reading, position, isStep, isOneOfMany) {
     const state = reading.cell(position, this.number);
     for (const [gate, { bar, value }] of Object.entries(this.meters)) {
       bar.style.transform = `scaleX(${Math.min(1, state[gate]).toFixed(3)})`;
@@ -224,7 +232,11 @@ class Cell {
     const did = state.overwrite >= ACTS && state.overwrite >= state.update
       ? "overwritten" : state.update >= ACTS ? "updated" : "";
     set(this.did, did);
-    const { look, words } = this.#held(reading, state, position);
+    const { look, words, entity } = this.#held(reading, state, position);
+    // Entities in the order of the text, then what was mentioned once
+    this.element.style.order = entity?.number || reading.entities.length + 1;
+    this.isPale = isOneOfMany && !entity;
+    this.element.classList.toggle("pale", this.isPale);
     set(this.holds, words);
     if (this.holds.className !== look) this.holds.className = look;
     // Of many cells only those that hold something are shown
@@ -246,7 +258,7 @@ class Cell {
     if (!entity.number) return { look: "holds", words: reading.textOf(mention) };
     const isNamed = entity.mentions.some((other) => other.end <= position && reading.textOf(other) === entity.name);
     const words = isNamed ? entity.name : reading.textOf(mention);
-    return { look: `holds entity ${entityLook(entity)}`, words };
+    return { look: `holds entity ${entityLook(entity)}`, words, entity };
   }
 }
 

@@ -26,10 +26,33 @@ export class Reading {
       this.tokens.push(token);
       this.starts.push(this.starts[this.starts.length - 1] + token.length);
     }
-    for (const name of ["update", "overwrite", "salience", "holds"])
-      for (const value of piece[name]) this[name].push(value);
+    this.#addCells(piece.cells);
     for (const mention of piece.mentions) this.rawMentions.push(mention);
     for (const link of piece.links) this.rawLinks.push(link);
+  }
+
+  // Changes are [token, cell, update, overwrite, salience, held token], by token. Gates
+  // are of that token; the rest stays until the next change.
+  #addCells(changes) {
+    const { nCells } = this;
+    let next = 0;
+    for (let token = this.salience.length / nCells; token < this.length; token++) {
+      const before = (token - 1) * nCells;
+      for (let cell = 0; cell < nCells; cell++) {
+        this.update.push(0);
+        this.overwrite.push(0);
+        this.salience.push(token ? this.salience[before + cell] : 0);
+        this.holds.push(token ? this.holds[before + cell] : -1);
+      }
+      for (; next < changes.length && changes[next][0] === token; next++) {
+        const [, cell, update, overwrite, salience, holds] = changes[next];
+        const at = token * nCells + cell;
+        this.update[at] = update;
+        this.overwrite[at] = overwrite;
+        this.salience[at] = salience;
+        this.holds[at] = holds;
+      }
+    }
   }
 
   // Mentions are [start, end, entity, head], links [antecedent, anaphor, probability];

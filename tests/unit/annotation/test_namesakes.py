@@ -13,6 +13,10 @@ from refreader_spacy.annotation.namesakes import join_namesakes
         ("[a:The captain] ran. [b:The captain] swore.", [1, 1]),
         ("[a:Jones] ran, [a:he], [a:he]. [b:Jones] sat, [b:she], [b:she].", [3, 3]),
         (
+            "[a:Jones] hurt [a:himself], [a:he]. [b:Jones] hid [b:her], [b:herself].",
+            [3, 3],
+        ),
+        (
             "[a:Mary Jones] and [a:Mary Jones], [b:Tom Jones] and [b:Tom Jones], "
             "[c:Jones]",
             [3, 2],

@@ -27,7 +27,24 @@ FOUND = [
     ("in.jsonl:4", "no id"),
     ([1.5, {"a": True}], ""),
 ]
+SPEAKERS = {
+    b'{"text": "Hi.\\nNo.", "speakers": [[0, 3, "Ann"]]}': (
+        "Hi.\nNo.",
+        [(0, 3, "Ann")],
+    ),
+    b'{"turns": [{"speaker": "Ann", "text": "Hi."}, {"speaker": "Bo", "text": "O"}]}': (
+        "Hi.\nO",
+        [(0, 3, "Ann"), (4, 5, "Bo")],
+    ),
+    b'{"text": "Hi."}': ("Hi.", []),
+}
 BAD = {
+    b'{"text": "Ann.", "speakers": "Ann"}': "'speakers' as",
+    b'{"text": "Ann.", "speakers": [[0, 9, "Ann"]]}': "'speakers' as",
+    b'{"text": "Ann.", "speakers": [[0, 2, 7]]}': "'speakers' as",
+    b'{"turns": [{"text": "Hi."}]}': "'turns' as",
+    b'{"turns": 3}': "'turns' as",
+    b'{"turns": [{"speaker": "Ann"}]}': "'text', but found",
     b'{"text": "Ann.", "id": 1': "expected a JSON object",
     b"[1]": "but found list",
     b'{"txt": "Ann.", "id": "x"}': "'text', but found an object with txt",
@@ -89,6 +106,14 @@ def test_a_bad_line_is_a_record_with_its_reason(line, reason):
     assert reason in bad.reason
     assert len(bad.reason) < 600
     json.dumps(bad.as_json(), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("line", SPEAKERS)
+def test_json_may_say_who_speaks(line):
+    Path("in.jsonl").write_bytes(line)
+    (record,) = read_source(lines_of("in.jsonl"), Fields())
+    text, turns = SPEAKERS[line]
+    assert (record.text, list(record.turns)) == (text, turns)
 
 
 def test_a_record_that_is_too_long_is_not_taken_in(monkeypatch):

@@ -109,3 +109,11 @@ def test_what_cannot_be_done_is_said_in_a_line(tmp_path, name, args, code):
     assert result.exit_code == 1
     assert code in result.output
     assert not output.exists()
+
+
+def test_gap_becomes_training_data(tmp_path, gap_file):
+    result = convert(gap_file, "-o", tmp_path / "gap.spacy")
+    assert result.exit_code == 0, result.output
+    found = docs(tmp_path / "gap.spacy")
+    assert len(found) == 6
+    assert all(2 <= len(doc.spans) - 1 <= 3 for doc in found)  # beside `annotation`

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from invented_documents import clusters, documents
 
@@ -82,7 +82,6 @@ def test_broken_columns_are_a_clear_error(tmp_path, rows, message):
         read(tmp_path, rows)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(documents(), min_size=1, max_size=3))
 def test_what_was_written_is_read_again(tmp_path, written):
     found = read(tmp_path, "".join(f"{line}\n" for line in conll2012_lines(written)))
@@ -111,9 +110,7 @@ def test_mentions_that_cross_within_an_entity_are_left_out_and_logged(tmp_path, 
 
 
 @settings(
-    deadline=None,
     max_examples=200,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.data())
 def test_damage_is_read_or_said_never_a_bug(tmp_path, data):

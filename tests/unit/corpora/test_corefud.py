@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from invented_documents import clusters, documents
 
@@ -188,7 +188,6 @@ def test_other_bytes_than_utf8_are_said(tmp_path):
         list(read_corefud(path))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(documents(), min_size=1, max_size=3))
 def test_what_was_written_is_read_again(tmp_path, written):
     for document in written:
@@ -229,9 +228,7 @@ def test_white_space_tokens_keep_their_place(tmp_path):
 
 
 @settings(
-    deadline=None,
     max_examples=300,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.data())
 def test_damage_is_read_or_said_never_a_bug(tmp_path, data):

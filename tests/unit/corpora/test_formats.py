@@ -2,7 +2,7 @@ import lzma
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
@@ -37,6 +37,8 @@ def document() -> GoldDocument:
         ("a.jsonlines", "{broken\n", Format.JSONLINES),
         ("a.jsonlines", "3\n", Format.JSONLINES),
         ("a.jsonl", "", Format.JSONLINES),
+        ("a.jsonl", '{"text": "Ann", "tokens": []}\n', Format.PRODIGY),
+        ("a.tsv", "", Format.GAP),
     ],
 )
 def test_a_files_name_and_first_line_tell_its_format(tmp_path, name, text, expected):
@@ -56,7 +58,9 @@ def test_what_cannot_be_written_is_said(name):
         output_format(Path(name))
 
 
-@pytest.mark.parametrize("ending", ["spacy", "conllu", "conll", "jsonl"])
+@pytest.mark.parametrize(
+    "ending", ["spacy", "conllu", "conll", "jsonl", "prodigy.jsonl"]
+)
 def test_every_format_is_written_and_read(nlp, tmp_path, document, ending):
     path = tmp_path / f"a.{ending}"
     counts = write_documents([document, document], path, nlp.vocab)
@@ -93,9 +97,7 @@ def test_another_file_than_a_docbin_is_said(nlp, tmp_path):
 
 
 @settings(
-    deadline=None,
     max_examples=200,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.sampled_from(["conllu", "conll", "jsonl", "spacy"]), st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused_by_name(nlp, tmp_path, ending, data):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
@@ -214,7 +214,6 @@ words = st.lists(
 
 
 @given(words, st.permutations("pab"), st.booleans(), st.booleans())
-@settings(deadline=None)
 def test_mentions_are_found_in_any_text(nlp, words, order, a_coref, b_coref):
     names = {"p": "her", "a": "Al", "b": "Bo"}
     marked = [f"<{letter}>{names[letter]}<{letter}>" for letter in order]

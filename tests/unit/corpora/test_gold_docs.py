@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from invented_documents import clusters, documents
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
@@ -135,7 +135,6 @@ def test_predicted_groups_need_no_gold(nlp):
     assert document.sentence_starts == [0]
 
 
-@settings(deadline=None)
 @given(documents())
 def test_mentions_with_a_token_left_for_them_are_kept(document):
     counts = MentionCounts()

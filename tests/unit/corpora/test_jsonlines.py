@@ -2,7 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from invented_documents import clusters, documents
 
@@ -55,7 +55,6 @@ def test_what_is_broken_is_said_with_its_place(tmp_path, row, message):
         read(tmp_path, ROW, row)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(documents(), min_size=1, max_size=3))
 def test_what_was_written_is_read_again(tmp_path, written):
     found = read(tmp_path, *jsonlines_lines(written))

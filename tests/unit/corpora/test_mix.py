@@ -29,3 +29,12 @@ def test_a_part_is_read_as_often_as_asked(folder):
 def test_nothing_to_read_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="R008"):
         words(tmp_path / "none")
+
+
+def test_a_part_is_read_from_disk_once(folder):
+    read = create_mix_v1(folder, {"b": 2})
+    first = list(read(NLP))
+    for part in folder.rglob("*.spacy"):
+        part.write_bytes(b"")
+    again = list(read(NLP))
+    assert [e.reference for e in again] == [e.reference for e in first]

@@ -1,11 +1,13 @@
 """Clusters from what a reader decided, with decisions made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from refreader_spacy.decoding import decoder
 from refreader_spacy.decoding.decoder import Decoder
-from refreader_spacy.protocol import Mentions, Part
+from refreader_spacy.protocol import Clues, Mentions, Part
 
 LABELS = ("", "person", "place")
 
@@ -134,3 +136,79 @@ def test_what_the_memory_forgot_is_released():
 
 def test_nothing_decided_is_no_cluster():
     assert decode(part_of([]), 0.3) == []
+
+
+def with_clues(rows, **clues):
+    """A part whose mentions have these clues; those that aren't given are nothing."""
+    part = part_of(rows)
+    nothing = {"name": 0, "is_name": False, "gender": 0, "person": 0, "lost": -1}
+    columns = {k: clues.get(k, [v] * len(rows)) for k, v in nothing.items()}
+    found = Clues(**{k: np.array(v) for k, v in columns.items()})
+    return replace(part, mentions=replace(part.mentions, clues=found))
+
+
+def heads_in(rows):
+    return [(head, head, head + 1, *rest, 1, 0.9) for head, *rest in rows]
+
+
+@pytest.mark.parametrize(
+    ("gender", "expected"),
+    [
+        pytest.param([0, 0, 0], [[0, 2]], id="same name"),
+        pytest.param([1, 0, 0], [[0, 2]], id="title, then none"),
+        pytest.param([1, 0, 2], [], id="Mr. and Mrs."),
+    ],
+)
+def test_what_was_forgotten_is_found_again_by_name(gender, expected):
+    rows = heads_in([(0, 0, True, 0.9), (1, 1, True, 0.9), (2, 2, True, 0.9)])
+    part = with_clues(
+        rows,
+        name=[7, 8, 7],
+        is_name=[True, True, False],
+        gender=gender,
+        lost=[-1, 0, -1],
+    )
+    clusters = decode(part, 0.3, singletons=False)
+    assert [[m.head for m in c.mentions] for c in clusters] == expected
+
+
+def test_what_is_remembered_is_not_found_by_name():
+    rows = heads_in([(0, 0, True, 0.9), (1, 1, True, 0.9)])
+    part = with_clues(rows, name=[7, 7], is_name=[True, True])
+    assert len(decode(part, 0.3)) == 2
+
+
+def test_only_the_name_it_had_most_often_finds_an_entity():
+    rows = heads_in(
+        (i, entity, i in (0, 3, 4, 5), 0.9)
+        for i, entity in enumerate([0, 0, 0, 1, 2, 3])
+    )
+    name = [7, 7, 8, 9, 8, 7]
+    part = with_clues(rows, name=name, is_name=[True] * 6, lost=[-1, -1, -1, 0, -1, -1])
+    clusters = decode(part, 0.3, singletons=False)
+    assert [[m.head for m in c.mentions] for c in clusters] == [[0, 1, 2, 5]]
+
+
+def test_forgotten_names_are_bounded(monkeypatch):
+    monkeypatch.setattr(decoder, "N_FORGOTTEN", 5)
+    decoding = Decoder(0.3)
+    for i in range(50):
+        rows = heads_in([(i, i, True, 0.9)])
+        list(decoding.decide(with_clues(rows, name=[i + 1], is_name=[1], lost=[i - 1])))
+    assert len(decoding.forgotten) == 5
+    assert len(decoding.clusters) == len(decoding.names) == 1
+
+
+def test_i_is_whoever_speaks_and_you_is_not():
+    ann, bo = 11, 12
+    # "I" of Ann and of Bo, in one cell; "you" of Ann, who isn't herself; Ann's "I"
+    rows = heads_in([(i, 0, not i, 0.9) for i in range(5)])
+    part = with_clues(rows, person=[ann, bo, ann, -ann, bo])
+    clusters = decode(part, 0.3)
+    assert [[m.head for m in c.mentions] for c in clusters] == [[0, 2], [1, 4], [3]]
+
+
+def test_you_may_be_another_speaker():
+    rows = heads_in([(0, 0, True, 0.9), (1, 0, False, 0.9)])
+    part = with_clues(rows, person=[11, -12])
+    assert [len(c.mentions) for c in decode(part, 0.3)] == [2]

@@ -1,11 +1,11 @@
 """Published examples with their numbers, and the definitions as oracles."""
 
-import time
+import tracemalloc
 from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refreader_spacy.evaluation.cluster_metrics import (
@@ -362,7 +362,6 @@ def partitions(draw):
 
 @pytest.mark.parametrize("name", METRICS)
 @given(key=partitions(), response=partitions())
-@settings(deadline=None)
 def test_metrics_match_their_definitions(name, key, response):
     score = cluster_scores([(key, response)])[name]
     assert score.recall == pytest.approx(BY_HAND[name](key, response))
@@ -370,14 +369,13 @@ def test_metrics_match_their_definitions(name, key, response):
 
 
 @given(key=partitions(), response=partitions())
-@settings(deadline=None)
 def test_blanc_matches_its_definition(key, response):
     score = cluster_scores([(key, response)])["blanc"]
     expected = pytest.approx(blanc_by_hand(key, response))
     assert [score.recall, score.precision, score.f1] == expected
 
 
-def test_a_novel_is_scored_in_a_second():
+def test_a_novel_is_scored_in_little_memory():
     """60,000 mentions; a full matrix of its clusters would have 10^9 cells."""
     rng = np.random.default_rng(0)
     entities = rng.zipf(1.3, 60_000)
@@ -390,7 +388,10 @@ def test_a_novel_is_scored_in_a_second():
             groups.setdefault(number, []).append(mention)
         return list(groups.values())
 
-    began = time.process_time()
-    scores = cluster_scores([(grouped(entities), grouped(guesses))])
-    assert time.process_time() - began < 5  # 0.3 s by itself
+    novel = grouped(entities), grouped(guesses)
+    tracemalloc.start()
+    scores = cluster_scores([novel])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200e6
     assert 0.5 < conll_f1(scores) < 0.9

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
@@ -122,7 +122,6 @@ def f1_by_hand(probabilities, gold, threshold):
 
 
 @given(decisions)
-@settings(deadline=None)
 def test_a_sweep_tries_every_threshold(decisions):
     probabilities, gold = map(np.array, zip(*decisions, strict=True))
     sweep = threshold_sweep(probabilities, gold)
@@ -133,7 +132,6 @@ def test_a_sweep_tries_every_threshold(decisions):
 
 
 @given(decisions)
-@settings(deadline=None)
 def test_average_precision_matches_definition(decisions):
     probabilities, gold = map(np.array, zip(*decisions, strict=True))
     area, recall = 0.0, 0.0

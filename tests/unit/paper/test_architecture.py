@@ -67,7 +67,6 @@ def assert_equal(found: Reading, wanted: Reading) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=2e-6)
 
 
-@settings(deadline=None)
 @given(LENGTHS)
 def test_documents_are_packed_side_by_side(lengths):
     order, sizes = packed_order(lengths)
@@ -85,7 +84,7 @@ def test_documents_are_packed_side_by_side(lengths):
     ]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(LENGTHS, st.data())
 def test_batching_changes_nothing(lengths, data):
     docs = draw_docs(data, lengths)
@@ -95,7 +94,7 @@ def test_batching_changes_nothing(lengths, data):
         assert_equal(reading, read(MODEL, [doc])[0])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(LENGTHS, st.data())
 def test_training_sees_the_gates_that_reading_gives(lengths, data):
     """Without dropout, and with one cell, so that nothing is chosen at random."""
@@ -106,7 +105,7 @@ def test_training_sees_the_gates_that_reading_gives(lengths, data):
         assert_equal(output, reading)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 6), st.integers(0, 6), st.data())
 def test_later_tokens_never_change_earlier_gates(length, stop, data):
     (doc,) = draw_docs(data, [length])
@@ -115,7 +114,7 @@ def test_later_tokens_never_change_earlier_gates(length, stop, data):
     assert_equal(read(MODEL, [doc_of(doc.tensor[:stop])])[0], start)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(LENGTHS, st.data())
 def test_gradients_come_back_to_their_own_tokens(lengths, data):
     docs = draw_docs(data, lengths)

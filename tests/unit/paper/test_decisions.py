@@ -133,7 +133,7 @@ def test_mentions_are_of_bounded_length():
 WORDS = st.lists(st.sampled_from(["Ann", "Lee", "she", ",", "ship"]), max_size=14)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(WORDS, st.data())
 def test_pieces_decide_like_a_whole(words, data):
     shape = (2, len(words), 3)
@@ -157,7 +157,7 @@ def test_pieces_decide_like_a_whole(words, data):
         np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(WORDS, st.data())
 def test_decisions_are_numbered_in_order(words, data):
     shape = (2, len(words), 3)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -36,7 +36,6 @@ def pair_by_hand(first, second):
     return (1, 5.0) if first[0] == second[0] else (0, 50.0)
 
 
-@settings(deadline=None)
 @given(LABELS)
 def test_each_pair_of_tokens_gets_its_target_and_weight(labels):
     mentions = []  # (entity, start, end)

@@ -34,7 +34,7 @@ def links_by_hand(update, overwrite):
     return links
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(GATES)
 def test_links_match_their_definition(drawn):
     update, overwrite = gates_of(drawn)
@@ -45,7 +45,7 @@ def test_links_match_their_definition(drawn):
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(GATES)
 def test_one_pair_of_a_reading_matches_the_definition(drawn):
     update, overwrite = gates_of(drawn)
@@ -59,14 +59,14 @@ def test_one_pair_of_a_reading_matches_the_definition(drawn):
             assert reading.link_probability(j, i) == found
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(arrays(np.float64, (2, 4, 2), elements=st.floats(0.05, 0.95)))
 def test_the_gradient_is_that_of_small_differences(drawn):
     update, overwrite = (gate.requires_grad_() for gate in torch.from_numpy(drawn) / 2)
     assert torch.autograd.gradcheck(link_probabilities, (update[None], overwrite[None]))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 4), st.data())
 def test_a_document_links_alike_in_any_batch(n_tokens, data):
     shape = (2, 2, n_tokens, 2)

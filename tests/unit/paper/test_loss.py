@@ -44,7 +44,7 @@ def exact(reading):
     ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(documents(), min_size=1, max_size=3))
 def test_the_loss_is_its_definition(batch):
     readings, golds = zip(*batch, strict=True)
@@ -53,7 +53,7 @@ def test_the_loss_is_its_definition(batch):
     assert loss == pytest.approx(expected.item(), rel=1e-4, abs=1e-4)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(documents(lowest=0.125, highest=0.875), min_size=1, max_size=3))
 def test_the_gradient_is_that_of_the_definition(batch):
     readings, golds = zip(*batch, strict=True)
@@ -72,7 +72,7 @@ def test_the_gradient_is_that_of_the_definition(batch):
         assert not d_reading.salience.any()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(documents(), min_size=1, max_size=3))
 def test_a_document_teaches_the_same_in_any_batch(batch):
     readings, golds = zip(*batch, strict=True)

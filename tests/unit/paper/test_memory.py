@@ -114,7 +114,7 @@ def step(memory, pre, cells, choice=None, temperature=1.0):
     return memory(said, cells, choice, temperature)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(memories(), STATES, contents(), CHOICES, st.floats(0.1, 2))
 def test_a_step_is_what_the_paper_says(memory, pre, cells, choice, temperature):
     drawn = None if choice is None else torch.from_numpy(choice)
@@ -131,7 +131,7 @@ def test_a_step_is_what_the_paper_says(memory, pre, cells, choice, temperature):
             np.testing.assert_allclose(found[doc], np.array(wanted), atol=1e-9)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(memories(), STATES, contents(), CHOICES, st.floats(0.1, 2))
 def test_gates_are_shares_of_one_token(memory, pre, cells, choice, temperature):
     drawn = None if choice is None else torch.from_numpy(choice)
@@ -143,7 +143,7 @@ def test_gates_are_shares_of_one_token(memory, pre, cells, choice, temperature):
     assert (after.salience <= 3 * cells.salience + gates.overwrite + 1e-12).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(memories(), STATES)
 def test_an_empty_memory_can_only_be_overwritten(memory, pre):
     gates, _ = step(memory, torch.from_numpy(pre), memory.empty(3))
@@ -178,7 +178,6 @@ def test_the_recurrent_unit_is_torchs():
     torch.testing.assert_close(gru(inputs, recurrent, h), cell(x, h))
 
 
-@settings(deadline=None)
 @given(memories(), contents(), STATES, CHOICES, st.floats(0.05, 0.5))
 def test_a_gate_below_the_tolerance_leaves_key_and_value_alone(
     memory, cells, states, choice, tolerance

@@ -100,7 +100,7 @@ def read_by_hand(reader, tokens, noise=None, temperature=1.0):
     return [torch.stack(column) for column in zip(*steps, strict=True)], cells
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(readers(), TOKENS, st.booleans())
 @torch.no_grad()
 def test_reading_is_what_the_paper_says_for_each_document(reader, tokens, train):
@@ -134,7 +134,7 @@ def gradients_of(read, reader, tokens, start, noise, temperature, wanted):
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.2])
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(readers(), TOKENS, st.data(), st.floats(0.2, 2))
 def test_the_written_gradient_is_autograds(
     tolerance, reader, tokens, data, temperature
@@ -159,7 +159,7 @@ def test_what_is_learned_at_the_start_gets_a_gradient():
         assert weight.grad.abs().sum() > 0, name
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(readers(), TOKENS)
 @torch.no_grad()
 def test_two_halves_read_like_the_whole(reader, tokens):

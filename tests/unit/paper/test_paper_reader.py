@@ -99,7 +99,7 @@ def test_prediction_gives_decisions(model):
     assert_parts_equal(model.predict(docs)[0], read_docs(model, docs)[0])
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 60))
 def test_a_saved_state_goes_on_where_it_was(model, cut):
     doc = Doc(VOCAB, words=TEXT)

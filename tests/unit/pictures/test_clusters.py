@@ -150,7 +150,7 @@ def test_characters_that_markup_cannot_hold_are_replaced(nlp):
     ElementTree.fromstring(render(doc, form="svg"))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.text("a<&\n 👩", min_size=1, max_size=4), min_size=6, max_size=6),
     st.lists(

@@ -1,7 +1,7 @@
 """How articles are cut: everything once, in order, and no two articles in a piece."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refreader_spacy.pretraining.blocks import Cutter, passes
@@ -35,7 +35,6 @@ def test_packed_tokens_are_those_of_the_pieces():
     assert sizes == [2, 1, 1]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 9), min_size=1, max_size=12),
     st.integers(1, 4),

@@ -2,7 +2,10 @@
 
 import copy
 import importlib
+import shutil
+import subprocess
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +38,7 @@ HIGHEST = {
     Field.LENGTH: LONGEST,
     Field.SURE: 1,
 }
-relaxed = settings(deadline=None, max_examples=80)
+relaxed = settings(max_examples=80)
 
 
 @st.composite
@@ -340,3 +343,24 @@ def test_the_environment_can_ask_for_numpy(monkeypatch, setting, module):
         monkeypatch.undo()
         importlib.reload(kernels)
     assert found == f"refreader_spacy.reader.{module}"
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["-DREFREADER_PLAIN"],
+        ["-DREFREADER_PLAIN", "-D_MSC_VER=1940", "-D__forceinline=inline"],
+    ],
+    ids=["plain C", "as MSVC"],
+)
+def test_the_kernel_needs_no_extension_of_c(flags, tmp_path):
+    """Microsoft's compiler has neither GCC's nor arrays of variable length."""
+    compiler = shutil.which("cc")
+    source = Path(__file__).parents[3] / "refreader_spacy" / "reader" / "kernels"
+    if compiler is None or not (source / "entity.h").exists():
+        pytest.skip("needs a C compiler and the kernel's source")
+    (tmp_path / "kernel.c").write_text('#include "entity.h"\nint used;\n')
+    strict = ["-std=c99", "-pedantic-errors", "-Werror=vla", "-fsyntax-only"]
+    subprocess.run(
+        [compiler, *strict, *flags, "-I", source, tmp_path / "kernel.c"], check=True
+    )

@@ -1,6 +1,6 @@
 import numpy as np
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -15,7 +15,6 @@ from refreader_spacy.reader.loss import (
 floats = st.floats(-5, 5, width=32)
 
 
-@settings(deadline=None)
 @given(st.data(), st.lists(st.integers(0, 4), min_size=1, max_size=5))
 def test_a_links_loss_is_the_cross_entropy_of_one_choice(data, n_cells):
     n_pairs = sum(n_cells)
@@ -46,7 +45,6 @@ def test_a_doubtful_target_divides_the_loss():
     np.testing.assert_allclose(losses[1], (losses[0] + losses[2]) / 2, rtol=1e-6)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=12))
 def test_running_means_are_of_one_cell_up_to_each_mention(instance):
     vectors = torch.arange(len(instance) * 2, dtype=torch.float32).reshape(-1, 2)
@@ -56,7 +54,6 @@ def test_running_means_are_of_one_cell_up_to_each_mention(instance):
         np.testing.assert_allclose(means[i], vectors[same].mean(dim=0), rtol=1e-5)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 3 * WINDOW), max_size=4))
 def test_windows_read_every_token_once_after_some_that_came_before(lengths):
     windows, valid = windows_of(lengths)

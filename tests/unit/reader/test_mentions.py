@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import spacy
 
-from refreader_spacy.lang.en.lexemes import Gender, Number, Pronoun
+from refreader_spacy.lang.en.pronouns import Pronoun
+from refreader_spacy.lang.en.words import Gender, Number
 from refreader_spacy.reader.mentions import Field, Kind, describe_mentions
 from refreader_spacy.reader.tokens import TextState, token_rows
 

@@ -1,18 +1,19 @@
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from refreader_spacy.lang.en.lexemes import Column
+from refreader_spacy.lang.en.words import Gender
+from refreader_spacy.reader.annotated import speaker_hashes
 from refreader_spacy.reader.tokens import (
     NO_SPACE,
     QUOTATION,
     SENTENCE_START,
     SPEAKER,
     TextState,
-    speaker_hashes,
     token_rows,
 )
 
@@ -69,7 +70,6 @@ def test_another_speaker_begins_a_sentence():
     assert speaker_hashes(doc[1:]) == speaker_hashes(doc)[1:]
 
 
-@settings(deadline=None)
 @given(
     st.lists(PIECES, max_size=30).map("".join), st.lists(st.integers(0, 30), max_size=4)
 )
@@ -87,7 +87,6 @@ def test_tokens_in_parts_have_the_rows_of_the_whole(text, cuts):
     np.testing.assert_array_equal(np.concatenate(places), whole.places)
 
 
-@settings(deadline=None)
 @given(st.lists(PIECES, max_size=30), st.integers(0, 30))
 def test_later_tokens_change_no_row(words, stop):
     words = [word.strip() or "\n" for word in words]
@@ -107,3 +106,22 @@ def test_gender_and_number_are_read_off_words():
         0,
     ]
     assert column("he they dog dogs bus these", Column.NUMBER) == [1, 2, 1, 2, 1, 2]
+
+
+def test_named_entities_that_are_nobody_are_neuter():
+    doc = NLP.make_doc("Mary Inc. sued Ann.")
+    doc.ents = [Span(doc, 0, 2, label="ORG"), Span(doc, 3, 4, label="PERSON")]
+    genders = token_rows(doc, TextState()).rows[:, Column.GENDER].tolist()
+    assert genders[:2] == [Gender.NEUTER, Gender.NEUTER]
+    assert genders[3] == Gender.FEMININE
+    part = token_rows(doc[1:4], TextState()).rows[:, Column.GENDER].tolist()
+    assert part == genders[1:4]
+
+
+def test_labels_of_speakers_are_not_read():
+    doc = NLP.make_doc("Hi.\nAnn: I left.")
+    start = next(token.i for token in doc if token.text == "Ann")
+    doc.spans["speaker_labels"] = [doc[start : start + 2]]
+    tokens = token_rows(doc, TextState())
+    assert [doc[i].text for i in tokens.places] == ["Hi", ".", "I", "left", "."]
+    assert tokens.rows[:, SENTENCE_START].tolist() == [1, 0, 1, 0, 0]

@@ -1,7 +1,7 @@
 from itertools import pairwise
 
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from refreader_spacy.streaming import token_buffer
@@ -20,7 +20,6 @@ def tokens_of(text):
     return [(token.text, token.whitespace_) for token in TOKENIZER(text)]
 
 
-@settings(deadline=None)
 @given(TEXTS, st.lists(st.integers(0, 40), max_size=6))
 def test_any_cutting_gives_the_tokens_of_the_whole(text, cuts):
     held, found = TokenBuffer(), []
