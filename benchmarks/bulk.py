@@ -1,10 +1,10 @@
 """How quick `refreader annotate` and the page are, and whether their memory is flat.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.bulk [--texts 200000] [--no-ray]
+    OMP_NUM_THREADS=1 python -m benchmarks.bulk [--texts 200000] [--no-ray] [--page]
 
 Annotates short texts with one process, with two, and on Ray with two actors, and
 watches resident memory. Then 60 clients read on the page, without and with another
-one that sends the worst text found. Writes metrics/bulk.json.
+one that sends the worst text found; with --page, only that. Writes metrics/bulk.json.
 """
 
 from __future__ import annotations
@@ -56,8 +56,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=int, default=200_000)
     parser.add_argument("--no-ray", action="store_true")
+    parser.add_argument("--page", action="store_true", help="only the page, as printed")
     parser.add_argument("--output", type=Path, default=Path("metrics/bulk.json"))
     args = parser.parse_args()
+    if args.page:
+        print(json.dumps(page(), indent=2))
+        return
     with TemporaryDirectory() as folder:
         source = Path(folder, "in.jsonl")
         write_texts(source, args.texts)

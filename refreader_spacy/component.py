@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -23,6 +24,7 @@ from refreader_spacy.annotation.extensions import (
 )
 from refreader_spacy.decoding.decoder import decode
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import unpacking
 from refreader_spacy.lang.languages import warn_of_language
 from refreader_spacy.protocol import (
     Part,
@@ -33,6 +35,7 @@ from refreader_spacy.protocol import (
     reader_of,
 )
 from refreader_spacy.reader.card import fill_meta
+from refreader_spacy.reader.encoders import check_loaded
 
 if TYPE_CHECKING:
     from refreader_spacy.streaming.stream import Stream
@@ -310,19 +313,36 @@ class RefReader(TrainablePipe):
         self, bytes_data: bytes, *, exclude: Iterable[str] = ()
     ) -> RefReader:
         """Load from bytes; settings that were overridden at load survive."""
-        given = self.cfg
-        self.cfg = dict(given)
-        super().from_bytes(bytes_data, exclude=exclude)
-        return self._keep_overrides(given)
+        with self._loading():
+            super().from_bytes(bytes_data, exclude=exclude)
+        return self
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> RefReader:
         """Load from a folder; settings that were overridden at load survive."""
+        with self._loading():
+            super().from_disk(path, exclude=exclude)
+        return self
+
+    @contextmanager
+    def _loading(self) -> Iterator[None]:
+        """Data may be of another model, or broken: that is one message."""
         given = self.cfg
         self.cfg = dict(given)
-        super().from_disk(path, exclude=exclude)
-        return self._keep_overrides(given)
+        try:
+            with unpacking():
+                yield
+            check_loaded(self.model)
+            self._keep_overrides(given)
+        except OSError:
+            raise
+        except Exception as error:
+            if str(error).startswith("[R"):
+                raise
+            problem = f"{type(error).__name__}: {error}"
+            message = Errors.R022.format(name=self.name, problem=problem[:200])
+            raise ValueError(message) from error
 
-    def _keep_overrides(self, given: dict[str, Any]) -> RefReader:
+    def _keep_overrides(self, given: dict[str, Any]) -> None:
         """A setting configured otherwise than the saved pipe's is the user's wish."""
         saved = self.cfg["configured"]
         wished = self.cfg["configured"] = given["configured"]
@@ -330,7 +350,8 @@ class RefReader(TrainablePipe):
         for name, value in srsly.json_loads(srsly.json_dumps(wished)).items():
             if value != saved.get(name, value):
                 self.cfg[name] = wished[name]
-        return self
+        for name in wished:  # all are there, and right
+            setattr(self, name, self.cfg[name])
 
 
 def has_gold(example: Example, prefix: str) -> bool:

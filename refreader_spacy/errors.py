@@ -82,6 +82,15 @@ class Errors(metaclass=ErrorsWithCodes):
         "The pipeline '{name}' has no word vectors. Name one that has, such as "
         "en_core_web_md, or leave --vectors out to start from the package's weights."
     )
+    R022 = (
+        "The data of '{name}' can't be loaded ({problem}): it was changed, or is of "
+        "another model. Load it with the config.cfg that was saved beside it, or save "
+        "the pipeline again."
+    )
+    R023 = (
+        "{name} should be {expected}, but is {found}. Correct "
+        "components.refreader.model.{name}."
+    )
 
     # GAP: files, corpus, scores
     R100 = (

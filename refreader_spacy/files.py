@@ -1,7 +1,8 @@
-"""Writing files so that they appear complete or not at all."""
+"""Files that appear complete or not at all, and data that may be broken."""
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,3 +34,15 @@ def atomic_write(dest: Path) -> Iterator[Path]:
         if dest.is_dir():  # a folder can't be replaced by a rename
             dest.rename(Path(folder, "old"))
         draft.replace(dest)
+
+
+@contextmanager
+def unpacking() -> Iterator[None]:
+    """For what uses msgpack of srsly, which switches garbage collection off meanwhile,
+    and leaves it off where unpacking fails."""
+    collects = gc.isenabled()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +123,18 @@ class Part:
     gates: Reading | None = None
 
 
+class Progress(NamedTuple):
+    """How far a text was read: so many tokens, with so many mentions.
+
+    places (list[int]): Tokens that a later mention, or one that is still open, may
+        begin or end at.
+    """
+
+    n_tokens: int
+    n_mentions: int
+    places: list[int]
+
+
 class Reader(Protocol):
     """Reads texts from left to right; what is known between two tokens is a state.
 
@@ -156,6 +168,10 @@ class Reader(Protocol):
 
         last (bool): The texts end here: right edges that are still open are decided.
         """
+        ...
+
+    def progress(self, state: Any) -> Progress:
+        """How far the text of a state was read."""
         ...
 
     def to_saved(self, state: Any) -> dict[str, Any]:

@@ -146,10 +146,11 @@ class Manifest:
 
 def check_header(found: Any, expected: dict[str, Any], folder: Path) -> None:
     if found != expected:
+        known = found if isinstance(found, dict) else {}
         differ = [
-            f"{name}: {found.get(name)}"
+            f"{name}: {known.get(name)}"
             for name in expected
-            if not isinstance(found, dict) or found.get(name) != expected[name]
+            if known.get(name) != expected[name]
         ]
         message = Errors.R231.format(path=folder, found=", ".join(differ))
         raise ValueError(message)

@@ -19,6 +19,7 @@ from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.corpora.plain_text import LONGEST, pieces
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import atomic_write
+from refreader_spacy.tokenization import tokenize
 from refreader_spacy.training.distillation import labelled_docs
 
 PART = 64  # texts in a part, which is what an interrupted run loses at most
@@ -70,7 +71,7 @@ def distill(
             docs += [e.reference for e in gap_examples(read_gap(source), nlp)]
         else:
             texts = pieces(source, words, seed, piece, people)
-            docs += [nlp.make_doc(text) for text in texts]
+            docs += [tokenize(nlp.make_doc, text) for text in texts]
     random.Random(seed).shuffle(docs)
     starts = range(0, len(docs), PART)
     for start in progress(starts, "Labelling", len(starts)):

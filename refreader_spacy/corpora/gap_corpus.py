@@ -16,6 +16,7 @@ from refreader_spacy.corpora.document import GoldDocument, GoldMention
 from refreader_spacy.corpora.gap import GAP_KEYS, GapRow, Mention, read_gap
 from refreader_spacy.corpora.gold_docs import write_gold
 from refreader_spacy.errors import Errors
+from refreader_spacy.tokenization import tokenize
 
 
 def create_gap_corpus(
@@ -69,7 +70,7 @@ def gap_example(row: GapRow, nlp: Language) -> Example:
     What is not a span is kept in the attributes of span groups, because they
     survive a DocBin without user data.
     """
-    predicted = nlp.make_doc(row.text)
+    predicted = tokenize(nlp.make_doc, row.text)
     reference = predicted.copy()
     pronoun = _write_mention(
         reference, "gap_pronoun", row.pronoun, id=row.id, gender=row.gender

@@ -24,6 +24,8 @@ from refreader_spacy.paper.paper_reader import PaperReader
 from refreader_spacy.protocol import ReaderModel, Reading
 from refreader_spacy.reader.model import (
     Encoder,
+    check_positive,
+    check_shares,
     check_sizes,
     encode,
     looks_ahead,
@@ -69,6 +71,8 @@ def build_refreader_v1(
     check_sizes(
         width=width, hidden_size=hidden_size, key_size=key_size, n_cells=n_cells
     )
+    check_shares(dropout=dropout, tolerance=tolerance)
+    check_positive(entity_half_life=entity_half_life, word_half_life=word_half_life)
     network = PaperNetwork(
         width=width,
         hidden_size=hidden_size,

@@ -25,7 +25,7 @@ from refreader_spacy.paper.numpy_reader import read_tokens
 from refreader_spacy.paper.packing import by_document, packed_order
 from refreader_spacy.paper.saved_state import state_from_saved, state_to_saved
 from refreader_spacy.paper.weights import NumpyState, NumpyWeights
-from refreader_spacy.protocol import Array, Part, Reading
+from refreader_spacy.protocol import Array, Part, Progress, Reading
 
 Encode = Callable[[Sequence[Doc | Span]], list[Array]]
 
@@ -91,6 +91,13 @@ class PaperReader:
         if len(states) == 1 and on_cpu:
             return [read_tokens(self.weights, states[0], vectors[0])]
         return read_side_by_side(self.network, states, vectors)
+
+    def progress(self, state: TextState) -> Progress:
+        """How far the text of a state was read."""
+        decisions = state.decisions
+        mention = decisions.open
+        places = [] if mention is None else [mention.start, mention.end - 1]
+        return Progress(decisions.n_tokens, decisions.n_mentions, places)
 
     def to_saved(self, state: TextState) -> dict[str, Any]:
         """A state as what msgpack can store."""

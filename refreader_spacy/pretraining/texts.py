@@ -16,6 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.tokenization import tokenize
 
 SUFFIXES = (".txt", ".txt.xz", ".jsonl", ".spacy")
 HEADER = re.compile(r"= .+ =")
@@ -48,7 +49,7 @@ def read_articles(path: Path, nlp: Language) -> Iterator[Article]:
             return
         try:
             for paragraphs in _paragraphs(path, file):
-                yield [nlp.tokenizer(paragraph) for paragraph in paragraphs]
+                yield [tokenize(nlp.tokenizer, paragraph) for paragraph in paragraphs]
         except (UnicodeDecodeError, lzma.LZMAError, EOFError) as error:
             raise ValueError(Errors.R322.format(path=path, found=error)) from error
 

@@ -23,6 +23,7 @@ from refreader_spacy.reader.inference import ReaderWeights
 from refreader_spacy.reader.loss import EntityLoss, LossWeights, windows_of
 from refreader_spacy.reader.model import (
     Encoder,
+    check_shares,
     check_sizes,
     encode,
     looks_ahead,
@@ -83,6 +84,7 @@ def build_entity_reader_v1(
         score_size=score_size,
         n_cells=n_cells,
     )
+    check_shares(dropout=dropout, word_dropout=word_dropout, noise=noise)
     network = EntityNetwork(
         width=width,
         token_size=token_size,

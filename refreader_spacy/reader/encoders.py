@@ -178,6 +178,37 @@ def word_rows(model: Encoder, doc: Doc | Span) -> NDArray[np.uint32]:
     return found
 
 
+def check_loaded(model: Model[Any, Any]) -> None:
+    """Raise an error unless tables that were loaded can be looked things up in."""
+    for layer in model.walk():
+        tables: list[Any] = [
+            layer.get_param(name) for name in layer.param_names if layer.has_param(name)
+        ]
+        if any(table.dtype.kind != "f" or not table.ndim for table in tables):
+            raise ValueError(Errors.R005.format(problem=f"parameters of {layer.name}"))
+        if "found_by" in layer.attrs and tables:
+            check_words(layer)
+
+
+def check_words(model: Encoder) -> None:
+    """Raise an error unless every word has a row of the table."""
+    table, attrs = model.get_param("E"), model.attrs
+    keys, rows, found_by = attrs["keys"], attrs["rows"], attrs["found_by"]
+    if (
+        table.ndim != 2
+        or table.shape[1] != model.get_dim("nO")
+        or not isinstance(keys, bytes)
+        or not isinstance(rows, bytes)
+        or not keys
+        or len(keys) % 8
+        or len(keys) != 2 * len(rows)
+        or np.frombuffer(rows, dtype="<u4").max() >= len(table)
+        or not isinstance(found_by, list)
+        or not all(attr in (ORTH, LOWER, SHAPE) for attr in found_by)
+    ):
+        raise ValueError(Errors.R005.format(problem="words without a vector"))
+
+
 def _values(tokens: Any, attr: int) -> NDArray[np.uint64]:
     """An attribute of each token (T,); spaCy doesn't declare that Spans have it."""
     return cast(NDArray[np.uint64], tokens.to_array([attr]).ravel())

@@ -14,7 +14,14 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import Array, Longs, Mentions, Part, Reading
+from refreader_spacy.protocol import (
+    Array,
+    Longs,
+    Mentions,
+    Part,
+    Progress,
+    Reading,
+)
 from refreader_spacy.reader import inference
 from refreader_spacy.reader.annotated import speaker_hashes
 from refreader_spacy.reader.inference import ReaderState, ReaderWeights, read_parts
@@ -127,6 +134,12 @@ class EntityReader:
         )
         ends = places[part.ends - first] + 1
         return Part(mentions, part.closed, ends, held[held >= 0])
+
+    def progress(self, text: TextReading) -> Progress:
+        """How far the text of a state was read."""
+        return Progress(
+            text.n_tokens, text.state.memory.n_mentions, text.places.tolist()
+        )
 
     def to_saved(self, text: TextReading) -> dict[str, Any]:
         """A state as what msgpack can store."""

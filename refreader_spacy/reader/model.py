@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -134,6 +135,25 @@ def check_sizes(**sizes: int) -> None:
             raise ValueError(Errors.R015.format(name=name, found=size))
 
 
+def check_shares(**shares: float) -> None:
+    """Raise an error unless all are at least 0 and below 1."""
+    for name, share in shares.items():
+        if not 0 <= share < 1:
+            expected = "at least 0 and below 1"
+            raise ValueError(
+                Errors.R023.format(name=name, expected=expected, found=share)
+            )
+
+
+def check_positive(**numbers: float) -> None:
+    """Raise an error unless all are above 0, and finite."""
+    for name, number in numbers.items():
+        if not 0 < number < math.inf:
+            raise ValueError(
+                Errors.R023.format(name=name, expected="above 0", found=number)
+            )
+
+
 def loss_weights_of(
     kind: Callable[..., Weights], given: dict[str, float] | None
 ) -> Weights:
@@ -142,4 +162,10 @@ def loss_weights_of(
     for name in given or {}:
         if name not in known:
             raise ValueError(Errors.R016.format(found=name, known=sorted(known)))
+    for name, weight in (given or {}).items():
+        if not 0 <= weight < math.inf:
+            where = f"loss_weights.{name}"
+            raise ValueError(
+                Errors.R023.format(name=where, expected="at least 0", found=weight)
+            )
     return kind(**(given or {}))

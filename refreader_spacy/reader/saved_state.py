@@ -17,7 +17,7 @@ from refreader_spacy.reader.mentions import LONGEST, N_KINDS, Field
 from refreader_spacy.reader.network import FURTHEST
 from refreader_spacy.reader.tokens import TextState
 
-LARGEST = 2**31 - 1  # of a position in a text
+LARGEST = 2**31 - 1  # hash, position in a text or number of tokens
 
 # What a field of a cell is at most; the others are hashes and positions
 HIGHEST = {
@@ -40,6 +40,14 @@ _ARRAYS = (
     "open_query",
     "pending_cell",
     "pending_known",
+)
+# What can't be more than there are tokens
+_COUNTED = (
+    "n_sentences",
+    "sentence_start",
+    "quotation",
+    "n_quotations",
+    "quotation_start",
 )
 _MEMORY = ("total", "scored", "compared", "entities")
 
@@ -106,6 +114,9 @@ def _check_ranges(state: ReaderState) -> None:
         and len(state.pending_cell) == len(state.pending_known) <= 1
         and all(c in range(len(fields)) for c in state.pending_cell.tolist())
         and (fields[state.pending_cell, Extra.COUNT] > 0).all()
+        and state.text.n_tokens == state.n_read
+        and memory.n_entities <= memory.n_mentions <= state.n_read
+        and max(getattr(state.text, name) for name in _COUNTED) <= state.n_read
     )
     if not right:
         raise ValueError(Errors.R257.format(name="ranges"))

@@ -1,15 +1,101 @@
-"""A saved stream's outside: a format, a checksum, and plain data inside."""
+"""A saved stream: a format, a checksum, and plain data inside, checked on its way in.
+
+Whoever knows the checksum can write any state, so types and ranges are checked as well:
+nothing that `feed` looks up may be missing.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from hashlib import blake2b
-from typing import Any
+from itertools import pairwise
+from typing import Annotated, Any
 
 import srsly
+from pydantic import BaseModel, Field, ValidationError
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.files import unpacking
+from refreader_spacy.protocol import Progress
+from refreader_spacy.streaming.events import Mention
+from refreader_spacy.streaming.token_buffer import Part, Token
 
-FORMAT = "refreader stream 4"
+FORMAT = "refreader stream 5"
+N_TOKENS = 256  # that a mention may still begin or end at
+
+Count = Annotated[int, Field(ge=0, lt=2**53)]
+Row = tuple[Count, Count, Count]  # entity or speaker, cluster, latest mention
+
+
+class SavedDecoder(BaseModel):
+    """Which cluster each entity is in."""
+
+    threshold: Annotated[float, Field(ge=0, le=1)]
+    scheme: Count | None
+    n_clusters: Count
+    clusters: list[Row]
+    speakers: list[Row]
+    names: list[tuple[Count, list[Row]]]  # cluster: name, gender, how often
+    # name, gender; cluster, latest mention, how often
+    forgotten: list[tuple[Count, Count, Count, Count, Count]]
+
+
+class SavedStream(BaseModel):
+    """What `Stream.to_bytes` keeps; the reader checks its own state."""
+
+    pipe: str
+    state: dict[str, Any]
+    past: dict[str, Any] | None
+    decoder: SavedDecoder
+    entities: list[tuple[Count, list[Count]]]
+    mentions: list[tuple[Count, Mention]]
+    open: list[tuple[Count, Count]]
+    spans: list[tuple[Count, Count]]
+    leaving: list[Count]
+    tokens: Annotated[list[Token], Field(max_length=N_TOKENS)]
+    n_tokens: Count
+    n_chars: Count
+    text: list[Part]
+    speaker: str | None
+    closed: bool
+
+    def clusters(self) -> Iterator[int]:
+        """All that are named somewhere."""
+        decoder = self.decoder
+        yield from (cluster for _, cluster, _ in decoder.clusters + decoder.speakers)
+        yield from (cluster for cluster, _ in decoder.names)
+        yield from (cluster for _, _, cluster, _, _ in decoder.forgotten)
+        yield from (cluster for cluster, _ in self.entities)
+        yield from self.leaving
+
+    def check(self, progress: Progress, n_schemes: int) -> None:
+        """Do the parts fit each other, and the reader?"""
+        decoder, n_tokens = self.decoder, progress.n_tokens
+        numbers = [token.number for token in self.tokens]
+        places = Counter((n, e) for e, numbers in self.entities for n in numbers)
+        mentions = dict(self.mentions)
+        right = {
+            "tokens": self.n_tokens == n_tokens
+            and all(a < b for a, b in pairwise([-1, *numbers, n_tokens]))
+            and {*progress.places} <= {*numbers},
+            "mentions": places == Counter((n, m.entity) for n, m in mentions.items())
+            and len(dict(self.entities)) == len(self.entities)
+            and all(n < progress.n_mentions for n in mentions)
+            and all(is_in_text(m, n_tokens) for m in mentions.values()),
+            "clusters": all(c < decoder.n_clusters for c in self.clusters()),
+            "scheme": decoder.scheme is None or decoder.scheme < n_schemes,
+        }
+        for name, is_right in right.items():
+            if not is_right:
+                raise ValueError(Errors.R257.format(name=name))
+
+
+def is_in_text(mention: Mention, n_tokens: int) -> bool:
+    return (
+        0 <= mention.start <= mention.head < mention.end <= n_tokens
+        and 0 <= mention.start_char <= mention.end_char
+    )
 
 
 def packed(saved: dict[str, Any]) -> bytes:
@@ -22,13 +108,26 @@ def packed(saved: dict[str, Any]) -> bytes:
     return bytes(srsly.msgpack_dumps(whole))
 
 
+def loaded(data: bytes) -> SavedStream:
+    """What was saved, if no byte was changed and everything has its type."""
+    saved = unpacked(data)
+    try:
+        return SavedStream(**saved)
+    except (ValidationError, TypeError) as error:
+        where = "types"
+        if isinstance(error, ValidationError):
+            where = ".".join(map(str, error.errors()[0]["loc"]))
+        raise ValueError(Errors.R257.format(name=where)) from error
+
+
 def unpacked(data: bytes) -> dict[str, Any]:
     """The plain data again, if no byte was changed."""
     try:
-        whole = srsly.msgpack_loads(data)
-        inner = whole["data"]
-        right = whole["format"] == FORMAT and whole["checksum"] == checksum(inner)
-        saved = srsly.msgpack_loads(inner) if right else None
+        with unpacking():
+            whole = srsly.msgpack_loads(data)
+            inner = whole["data"]
+            right = whole["format"] == FORMAT and whole["checksum"] == checksum(inner)
+            saved = srsly.msgpack_loads(inner) if right else None
     except Exception as error:
         raise ValueError(Errors.R255.format(expected=FORMAT)) from error
     if not isinstance(saved, dict):

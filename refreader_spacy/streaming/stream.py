@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple, Protocol
+from operator import attrgetter
+from typing import Any, Protocol
 
 import numpy as np
 from spacy.attrs import IDX
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from spacy.tokens import Token as SpacyToken
 from spacy.vocab import Vocab
 
 from refreader_spacy.corpora.span_groups import SPEAKER_LABELS, SPEAKERS
@@ -26,13 +29,19 @@ from refreader_spacy.streaming.events import (
     MentionClosed,
     MentionStored,
 )
-from refreader_spacy.streaming.saved_stream import packed, unpacked
+from refreader_spacy.streaming.saved_stream import (
+    N_TOKENS,
+    SavedStream,
+    loaded,
+    packed,
+)
 from refreader_spacy.streaming.token_buffer import Part as TextPart
-from refreader_spacy.streaming.token_buffer import TokenBuffer
+from refreader_spacy.streaming.token_buffer import Token, TokenBuffer
+from refreader_spacy.tokenization import tokenize
 
 LATEST = 1000  # mentions that it keeps of one entity
+LONGEST_SPACE = 1000  # characters of white space inside of a mention
 LATELY = 64  # of them that another may go on with
-N_TOKENS = 256  # tokens that a mention may still begin or end at, white space included
 
 Piece = str | Doc | Span | Sequence[str]
 
@@ -49,15 +58,6 @@ class Pipe(Protocol):
     def scheme_number(self, reader: Reader) -> int | None: ...
 
     def past(self) -> Past: ...
-
-
-class Token(NamedTuple):
-    """A token that a mention may begin with or go on with."""
-
-    text: str
-    space: str
-    start: int  # character
-    meta: Any
 
 
 def rows(clusters: dict[int, tuple[int, int]]) -> list[list[int]]:
@@ -113,9 +113,8 @@ class Stream:
         self._open: dict[int, int] = {}  # mentions without a right edge: their starts
         self._spans: set[tuple[int, int]] = set()  # of mentions that were closed lately
         self._leaving: set[int] = set()  # clusters that go when all of it is closed
-        self._tokens: deque[Token] = deque()
-        self._first = 0  # the number of the first of them
-        self._n_chars = 0
+        self._tokens: list[Token] = []  # the last ones
+        self._n_tokens = self._n_chars = 0
         self._text = TokenBuffer()
         self._speaker: str | None = None
         self._closed = False
@@ -179,7 +178,7 @@ class Stream:
         if self.tokenizer is None:
             raise ValueError(Errors.R251.format(name=self.pipe.name))
         with self._zone():
-            doc = self.tokenizer("".join(part.text for part in parts))
+            doc = tokenize(self.tokenizer, "".join(part.text for part in parts))
             if self._speaker is not None:
                 whole = [Span(doc, 0, len(doc), label=self._speaker)]
                 doc.spans[SPEAKERS] = whole if len(doc) else []
@@ -206,10 +205,9 @@ class Stream:
     def _read_block(
         self, doc: Doc, metas: list[Any], *, last: bool = False
     ) -> list[Event]:
-        self._tokens.extend(
-            Token(token.text, token.whitespace_, self._n_chars + token.idx, meta)
-            for token, meta in zip(doc, metas, strict=True)
-        )
+        for token, meta in zip(doc, metas, strict=True):
+            self._add(token, meta)
+        self._n_tokens += len(doc)
         self._n_chars += len(doc.text)
         if self._past is not None:
             self._past.read(doc)
@@ -219,11 +217,22 @@ class Stream:
         if self.watch is not None:
             self.watch(doc, part)
         events = list(self._report(part))
-        while len(self._tokens) > N_TOKENS:
-            self._tokens.popleft()
-            self._first += 1
-        self._spans = {span for span in self._spans if span[0] >= self._first}
+        del self._tokens[:-N_TOKENS]
+        first = self._tokens[0].number if self._tokens else 0
+        self._spans = {span for span in self._spans if span[0] >= first}
         return events
+
+    def _add(self, token: SpacyToken, meta: Any) -> None:
+        """Keep a token; white space, which no mention ends in, with the one before."""
+        if token.is_space and self._tokens:
+            last = self._tokens[-1]
+            space = (last.space + token.text_with_ws)[:LONGEST_SPACE]
+            self._tokens[-1] = last._replace(space=space)
+        else:
+            number, start = self._n_tokens + token.i, self._n_chars + token.idx
+            self._tokens.append(
+                Token(number, token.text, token.whitespace_, start, meta)
+            )
 
     def _report(self, part: Part) -> Iterator[Event]:
         """What happened, in the order of the tokens at which it did."""
@@ -288,28 +297,35 @@ class Stream:
         self._entities[mention.entity].remove(number)
 
     def _mention(self, decided: Decided, end: int) -> Mention:
-        text, start, meta = self._text_of(decided.start, end)
+        first = self._tokens[self._place(decided.start)]
         return Mention(
             entity=decided.cluster,
-            text=text,
+            text=self._text_of(decided.start, end),
             start=decided.start,
             end=end,
-            start_char=start,
-            end_char=start + len(text),
+            start_char=first.start,
+            end_char=self._end_char(end),
             head=decided.head,
             label=self._reader.labels[decided.label],
-            meta=meta,
+            meta=first.meta,
         )
 
     def _extended(self, mention: Mention, end: int) -> Mention:
-        text, start, _ = self._text_of(mention.start, end)
-        return mention._replace(end=end, text=text, end_char=start + len(text))
+        text = self._text_of(mention.start, end)
+        return mention._replace(end=end, text=text, end_char=self._end_char(end))
 
-    def _text_of(self, start: int, end: int) -> tuple[str, int, Any]:
-        first, last = start - self._first, end - 1 - self._first
-        tokens = [self._tokens[i] for i in range(first, last + 1)]
-        text = "".join(token.text + token.space for token in tokens[:-1])
-        return text + tokens[-1].text, tokens[0].start, tokens[0].meta
+    def _place(self, number: int) -> int:
+        """Where a token is among those that are kept."""
+        return bisect_left(self._tokens, number, key=attrgetter("number"))
+
+    def _end_char(self, end: int) -> int:
+        last = self._tokens[self._place(end - 1)]
+        return last.start + len(last.text)
+
+    def _text_of(self, start: int, end: int) -> str:
+        tokens = self._tokens[self._place(start) : self._place(end)]
+        text = "".join(token.text + token.space for token in tokens)
+        return text.removesuffix(tokens[-1].space if tokens else "")
 
     def _let_go(self) -> Iterator[Event]:
         """Hand out the clusters that were forgotten, once their mentions are closed."""
@@ -351,7 +367,7 @@ class Stream:
                 "spans": sorted(self._spans),
                 "leaving": sorted(self._leaving),
                 "tokens": [list(token) for token in self._tokens],
-                "first": self._first,
+                "n_tokens": self._n_tokens,
                 "n_chars": self._n_chars,
                 "text": [list(part) for part in self._text.parts],
                 "speaker": self._speaker,
@@ -362,15 +378,22 @@ class Stream:
     @classmethod
     def from_bytes(cls, nlp: Language, data: bytes) -> Stream:
         """Go on where `to_bytes` was called, with the same pipeline."""
-        saved = unpacked(data)
-        name = saved.get("pipe")
-        if name not in nlp.pipe_names:
-            raise ValueError(Errors.R256.format(name=name, found=nlp.pipe_names))
-        pipe: Any = nlp.get_pipe(name)
+        saved = loaded(data)
+        if saved.pipe not in nlp.pipe_names:
+            raise ValueError(Errors.R256.format(name=saved.pipe, found=nlp.pipe_names))
+        pipe: Any = nlp.get_pipe(saved.pipe)
+        if not hasattr(pipe, "stream"):
+            raise ValueError(Errors.R257.format(name="pipe"))
         stream: Stream = pipe.stream()
         stream.tokenizer = nlp.tokenizer
+        stream._restore(saved)
+        return stream
+
+    def _restore(self, saved: SavedStream) -> None:
         try:
-            stream._restore(saved)
+            self._state = self._reader.from_saved(saved.state)
+            if self._past is not None:
+                self._past.restore(saved.past or {})
         except (
             TypeError,
             KeyError,
@@ -379,36 +402,29 @@ class Stream:
             OverflowError,
         ) as error:
             raise ValueError(Errors.R257.format(name=repr(error))) from error
-        return stream
-
-    def _restore(self, saved: dict[str, Any]) -> None:
-        self._state = self._reader.from_saved(saved["state"])
-        if self._past is not None:
-            self._past.restore(saved["past"])
-        decoder = saved["decoder"]
+        saved.check(self._reader.progress(self._state), len(self._reader.schemes))
+        decoder = saved.decoder
         self._decoder = Decoder(
-            float(decoder["threshold"]), decoder["scheme"], int(decoder["n_clusters"])
+            decoder.threshold,
+            decoder.scheme,
+            decoder.n_clusters,
+            {entity: (cluster, number) for entity, cluster, number in decoder.clusters},
         )
-        self._decoder.clusters = {e: (c, n) for e, c, n in decoder["clusters"]}
-        self._decoder.speakers = {s: (c, n) for s, c, n in decoder["speakers"]}
+        self._decoder.speakers = {s: (c, n) for s, c, n in decoder.speakers}
         self._decoder.names = {
             c: {(name, gender): n for name, gender, n in names}
-            for c, names in decoder["names"]
+            for c, names in decoder.names
         }
         self._decoder.forgotten = {
             (name, gender): (c, latest, n)
-            for name, gender, c, latest, n in decoder["forgotten"]
+            for name, gender, c, latest, n in decoder.forgotten
         }
-        self._entities = {e: deque(numbers) for e, numbers in saved["entities"]}
-        self._mentions = {n: Mention(*m) for n, m in saved["mentions"]}
-        self._open = dict(saved["open"])
-        self._spans = {(start, end) for start, end in saved["spans"]}
-        self._leaving = {int(cluster) for cluster in saved["leaving"]}
-        self._tokens = deque(Token(*token) for token in saved["tokens"])
-        self._first, self._n_chars = int(saved["first"]), int(saved["n_chars"])
-        self._text.restore([TextPart(*part) for part in saved["text"]])
-        self._speaker = saved["speaker"]
-        self._closed = bool(saved["closed"])
-        known = self._mentions.keys()
-        if not all(n in known for numbers in self._entities.values() for n in numbers):
-            raise ValueError(Errors.R257.format(name="mentions"))
+        self._entities = {e: deque(numbers) for e, numbers in saved.entities}
+        self._mentions = dict(saved.mentions)
+        self._open = dict(saved.open)
+        self._spans = {*saved.spans}
+        self._leaving = {*saved.leaving}
+        self._tokens = saved.tokens
+        self._n_tokens, self._n_chars = saved.n_tokens, saved.n_chars
+        self._text.restore(saved.text)
+        self._speaker, self._closed = saved.speaker, saved.closed

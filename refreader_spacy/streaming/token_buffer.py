@@ -7,6 +7,21 @@ from typing import Any, NamedTuple
 LONGEST_WORD = 1000  # characters without white space after which a word is cut
 
 
+class Token(NamedTuple):
+    """A token that a mention may begin with or go on with; no white space.
+
+    number, start (int): Counted from the text's beginning, in tokens and characters.
+    space (str): White space that comes after it, of very much the first.
+    meta (Any): Of the piece that it came in.
+    """
+
+    number: int
+    text: str
+    space: str
+    start: int
+    meta: Any
+
+
 class Part(NamedTuple):
     """Text that came in one piece, and what was said about that piece."""
 
@@ -34,9 +49,13 @@ class TokenBuffer:
             return []
         self.parts.append(Part(text, meta))
         self._n_held += len(text)
-        # Nothing can be given out while a word goes on, or its white space does
-        if self._n_held <= LONGEST_WORD and not self._n_spaces and not _has_space(text):
-            return []
+        # Nothing can be given out while a word goes on, or white space does
+        if self._n_held <= LONGEST_WORD:
+            if self._n_spaces and text.isspace():
+                self._n_spaces += len(text)
+                return []
+            if not self._n_spaces and not _has_space(text):
+                return []
         joined = "".join(part.text for part in self.parts)
         length = safe_length(joined)
         if len(joined) - length > LONGEST_WORD:

@@ -1,9 +1,9 @@
-"""Whatever is in a file: it is read, or there is a message of ours. `make soak` tries
-100,000 of each kind."""
+"""Whatever is in a file: it is read, or there is a message of ours.
+
+`make fuzz` tries many more of each kind.
+"""
 
 import json
-import random
-import re
 import time
 from pathlib import Path
 from urllib.parse import quote
@@ -12,8 +12,8 @@ import anyio
 import httpx
 import pytest
 import spacy
+from fuzzing import OURS, SECONDS, N, message, tries
 from mutations import mutated
-from running import TIMES
 
 from refreader_spacy.bulk.readers import read_source
 from refreader_spacy.bulk.records import Rejected
@@ -29,10 +29,6 @@ from refreader_spacy.corpora.jsonlines import read_jsonlines
 from refreader_spacy.page.app import page_app
 from refreader_spacy.page.pool import InProcess
 from refreader_spacy.page.service import ReadingService
-
-N = 300 if TIMES == 1 else 5000 * TIMES
-SECONDS = 20  # for one file
-OURS = re.compile(r"^(\[R\d+\] |$)")
 
 CONLL = """#begin document (a); part 000
 a 0 0 Ann - (1)
@@ -79,15 +75,6 @@ CRAFT = json.dumps(
 nlp = spacy.blank("en")
 
 
-def message(act) -> str:
-    """Of the ValueError, if there is one."""
-    try:
-        act()
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
 def documents(read):
     def read_docs(path: Path) -> None:
         for document in read(path):
@@ -114,11 +101,10 @@ def test_any_corpus_is_read_or_there_is_a_message(name, tmp_path, gap_file):
     sample, read = READERS[name]
     data = gap_file.read_bytes() if sample is None else sample.encode()
     path = tmp_path / "file"
-    chance = random.Random(TIMES)
-    for number in range(N):
+    for chance in tries(name):
         path.write_bytes(mutated(data, chance))
         started = time.process_time()
-        assert OURS.match(message(lambda: read(path))), number
+        assert OURS.match(message(lambda: read(path)))
         assert time.process_time() - started < SECONDS
 
 
@@ -149,8 +135,7 @@ def test_any_line_is_a_record_or_rejected(tmp_path):
         b'{"text": "Ann lost her key.", "id": [1, {"a": "b"}]}\n{"text": "Bo", "id": 7}'
     )
     path = tmp_path / "in.jsonl"
-    chance = random.Random(TIMES)
-    for _ in range(N):
+    for chance in tries("records"):
         path.write_bytes(mutated(data, chance))
         for record in read_source(Source(0, (str(path),), Unit.JSON), Fields()):
             json.dumps(record.id, ensure_ascii=False).encode()
@@ -164,13 +149,12 @@ def test_any_request_has_an_answer():
     """The page reads it, or says what is wrong: never an error of the server."""
     reader = spacy.blank("en").add_pipe("refreader")
     app = page_app(InProcess(ReadingService(reader)), limit=4000)
-    chance = random.Random(TIMES)
 
     async def ask() -> None:
         transport = httpx.ASGITransport(app)
         where = {"transport": transport, "base_url": "http://localhost"}
         async with httpx.AsyncClient(**where) as client:
-            for _ in range(N // 3):
+            for chance in tries("page", N // 3):
                 path = chance.choice(["/read", "/regroup", "/page.js", "/"])
                 query = mutated(b"threshold=0.5&name=abc", chance)[:300]
                 answer = await client.request(
@@ -186,8 +170,7 @@ def test_any_request_has_an_answer():
 def test_any_manifest_is_gone_on_with_or_there_is_a_message(tmp_path):
     shard = '{"source": 0, "piece": 1, "texts": 5, "rejected": 0, "words": 9, '
     data = f'{{"refreader annotate": 1}}\n{shard}"end": [5, 99, 5]}}\n'.encode()
-    chance = random.Random(TIMES)
     path = tmp_path / "manifest.jsonl"
-    for _ in range(N):
+    for chance in tries("manifest"):
         path.write_bytes(mutated(data, chance))
         assert OURS.match(message(lambda: Manifest(tmp_path, {})))

@@ -1,3 +1,5 @@
+import gc
+
 import numpy as np
 import pytest
 from spacy.tokens import Doc
@@ -138,3 +140,25 @@ def test_an_unknown_scheme_is_refused(pipe):
     with pytest.raises(ValueError, match=r"R017.*ontonotes.*'typo'"):
         pipe.scheme = "typo"
     assert pipe.scheme == "all"
+
+
+@pytest.mark.parametrize("data", [b"", b"\xd9", b"\x81\xa5model\xc4\x01\x80"])
+def test_broken_data_is_one_message(reader_nlp, data):
+    with pytest.raises(ValueError, match=r"R022.*'refreader'.*config\.cfg"):
+        reader_nlp.get_pipe("refreader").from_bytes(data)
+    assert gc.isenabled()
+
+
+def test_a_saved_threshold_is_checked(reader_nlp):
+    pipe = reader_nlp.get_pipe("refreader")
+    pipe.cfg["threshold"] = 7
+    with pytest.raises(ValueError, match="R007"):
+        pipe.from_bytes(pipe.to_bytes())
+
+
+def test_words_without_a_row_are_found_when_loaded(nlp):
+    pipe = nlp.add_pipe("refreader")
+    encoder = pipe.model.layers[0]
+    encoder.attrs["rows"] = b"\xff" * len(encoder.attrs["rows"])
+    with pytest.raises(ValueError, match=r"R005.*words"):
+        pipe.from_bytes(pipe.to_bytes())

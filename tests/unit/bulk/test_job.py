@@ -168,3 +168,11 @@ def test_no_records_make_an_empty_file():
     shards, manifest = run(make_job(), Path("out"))
     assert join_shards(shards, manifest, Path("whole.jsonl")) is None
     assert Path("whole.jsonl").read_bytes() == b""
+
+
+@pytest.mark.parametrize("line", ["0", "null", '""', "[]", '"x"'])
+def test_a_manifest_whose_first_line_is_no_header_is_another_run(line):
+    Path("out").mkdir()
+    Path("out/manifest.jsonl").write_text(line + "\n")
+    with pytest.raises(ValueError, match="R231"):
+        Manifest(Path("out"), {"shard size": 10})

@@ -275,3 +275,10 @@ def test_the_reader_can_pair_rows(nlp, tmp_path):
     path = gap_file(tmp_path, HEADER, ROW, ROW.replace("r-1", "r-2"))
     one, two = create_gap_corpus(path, pairs=True)(nlp)
     assert one.text == two.text == f"{TEXT} {TEXT}"
+
+
+def test_a_long_run_is_cut_before_it_is_tokenized(nlp):
+    """spaCy's tokenizer would take hours."""
+    row = gap_row("<a>Vera<a> told <b>Olga<b> that <p>she<p> won. " + "$(" * 50_000)
+    example = gap_example(row, nlp)
+    assert example.reference.text == row.text

@@ -1,5 +1,8 @@
 """A stream and its events."""
 
+import gc
+
+import numpy as np
 import pytest
 from spacy.tokens import Doc
 
@@ -229,6 +232,80 @@ def test_a_word_without_an_end_is_cut(pipe):
     for _ in range(3000):
         stream.feed("ab")
     assert sum(len(part.text) for part in stream._text.parts) <= 1000
+
+
+@pytest.mark.parametrize("n", [300, 1500])
+def test_any_number_of_white_space_tokens_may_come_between(pipe, n):
+    """They are fed as tokens: in a text, white space is one token."""
+    pipe.keep_singletons = True
+    words = ["the", *["\n"] * n, "captain", "Ann", *[" "] * n, "Lee", *["\n"] * n]
+    text = " ".join(words) + " "
+    for pieces in ([words], [[word] for word in words]):
+        mentions = [
+            event.mention
+            for event in of_kind(MentionClosed, events_of(pipe.stream(), pieces))
+        ]
+        assert mentions
+        for mention in mentions:
+            whole = text[mention.start_char : mention.end_char]
+            assert whole.startswith(mention.text[:100])
+            assert whole.split() == mention.text.split()
+
+
+def test_a_long_run_is_cut_before_it_is_tokenized(pipe):
+    """spaCy's tokenizer would take hours."""
+    stream = pipe.stream()
+    stream.feed("$(" * 100_000)
+    stream.close()
+    assert stream._n_chars == 200_000
+
+
+def test_garbage_is_collected_after_bad_data_too(reader_nlp):
+    with pytest.raises(ValueError, match="R255"):
+        Stream.from_bytes(reader_nlp, b"\xd9")
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tokens", []),
+        ("n_tokens", 10**6),
+        ("n_tokens", "x"),
+        ("mentions", []),
+        ("mentions", [[0, ["x"] * 9]]),
+        ("entities", [[0]]),
+        ("text", [[1, 2, 3]]),
+        ("speaker", 7),
+        ("decoder", {}),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(pipe, reader_nlp, name, value):
+    stream = pipe.stream()
+    stream.feed("Bo told Ann Lee that he was late, and she ", meta=1)
+    changed = {**unpacked(stream.to_bytes()), name: value}
+    with pytest.raises(ValueError, match=r"R257.*to_bytes"):
+        Stream.from_bytes(reader_nlp, packed(changed))
+
+
+def test_a_decoder_of_another_reader_is_refused(pipe, reader_nlp):
+    saved = unpacked(pipe.stream().to_bytes())
+    for name, value in {"scheme": 99, "threshold": float("nan")}.items():
+        changed = {**saved, "decoder": {**saved["decoder"], name: value}}
+        with pytest.raises(ValueError, match="R257"):
+            Stream.from_bytes(reader_nlp, packed(changed))
+
+
+def test_a_state_of_the_papers_reader_is_checked(paper_nlp):
+    stream = paper_nlp.get_pipe("refreader").stream()
+    stream.feed("Bo told Ann Lee that he was late, and she ")
+    saved = unpacked(stream.to_bytes())
+    zeros = np.zeros(stream._reader.n_cells, np.float32)
+    mention = {"start": 0, "end": saved["n_tokens"], "capital": True, "cell": 0}
+    mention |= {"new": b"", "kept": zeros, "stored": zeros, "links": zeros}
+    changed = {**saved, "state": {**saved["state"], "open": mention}}
+    with pytest.raises(ValueError, match=r"R257.*new"):
+        Stream.from_bytes(paper_nlp, packed(changed))
 
 
 def test_an_empty_piece_is_no_event(pipe, reader_nlp):

@@ -4,6 +4,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refreader_spacy.streaming import token_buffer
 from refreader_spacy.streaming.token_buffer import TokenBuffer
 
 TOKENIZER = spacy.blank("en").tokenizer
@@ -36,3 +37,19 @@ def test_a_word_waits_for_its_end_and_no_longer():
     assert held.add("Bo\n", 3) == [("Bo", 3)]
     assert held.take_all() == [("\n", 3)]
     assert held.take_all() == []
+
+
+def test_work_is_linear_where_neither_words_nor_spaces_end(monkeypatch):
+    looked_at = []
+    safe_length = token_buffer.safe_length
+
+    def counted(text):
+        looked_at.append(len(text))
+        return safe_length(text)
+
+    monkeypatch.setattr(token_buffer, "safe_length", counted)
+    for piece in ("ab", " ", "\n"):
+        held = TokenBuffer()
+        for _ in range(5000):
+            held.add(piece, None)
+    assert sum(looked_at) < 3 * 4 * 5000

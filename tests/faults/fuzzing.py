@@ -1,0 +1,38 @@
+"""How many inputs are tried, each with chances of its own, and what counts as right."""
+
+import os
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from running import TIMES
+
+# `make fuzz` sets how many inputs of each kind are tried
+N = int(os.environ.get("FUZZ", "300" if TIMES == 1 else f"{5000 * TIMES}"))
+SECONDS = 20  # for one input
+OURS = re.compile(r"^(\[R\d+\] |$)")
+# The last input, by name and number, is kept here: a crash leaves no other trace
+LAST = os.environ.get("FUZZ_LAST")
+
+
+def tries(name: str, n: int = N) -> Iterator[random.Random]:
+    """For each input, what it is drawn with. A failure comes again by its number."""
+    for number in range(n):
+        if LAST:
+            Path(LAST).write_text(f"{name} {number}\n")
+        chance = random.Random(f"{name} {number}")
+        try:
+            yield chance
+        except GeneratorExit:
+            print(f"{name}: input {number}")  # pytest shows it where a test failed
+            raise
+
+
+def message(act: Callable[[], object]) -> str:
+    """Of the ValueError, if there is one."""
+    try:
+        act()
+    except ValueError as error:
+        return str(error)
+    return ""
