@@ -46,7 +46,11 @@ class EntityForgotten(NamedTuple):
 
 
 class ClusterFinished(NamedTuple):
-    """The mentions of an entity (of very many, the latest), which nothing will join."""
+    """The mentions of an entity (of very many, the latest) that was forgotten.
+
+    Found again by its name, it has its number again, and what comes then is another
+    event.
+    """
 
     entity: int
     mentions: list[Mention]
