@@ -313,8 +313,9 @@ READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]
 
 def scheme_probabilities(logits: Floats, rows: Ints) -> Floats:
     """How likely each scheme calls a token a mention's head (N, 4)."""
-    capital = rows[:, Column.CAPITAL, None] > 0
-    return sigmoid(logits + LEANING + capital * NAME_LEANING)
+    capital = (rows[:, Column.CAPITAL, None] > 0).astype(np.float32)
+    leaning: Floats = LEANING + capital * NAME_LEANING
+    return sigmoid(logits + leaning)
 
 
 def _interleaved(tails: list[Any], new: Any, lengths: Longs) -> Any:

@@ -17,7 +17,7 @@ from spacy.training import Example
 from torch import Tensor
 from torch.nn import functional as F
 
-from refreader_spacy.lang.en.lexemes import Pronoun
+from refreader_spacy.lang.en.pronouns import Pronoun
 from refreader_spacy.reader.network import FURTHEST, SCHEMES, Encoded, EntityNetwork
 from refreader_spacy.reader.supervision import Supervision, Supervisor
 
