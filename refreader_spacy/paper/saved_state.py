@@ -53,12 +53,13 @@ def state_from_saved(
 
 def _open_mention(saved: dict[str, Any], decisions: Decisions) -> OpenMention:
     n_tokens, shares = decisions.n_tokens, decisions.shares
-    if not isinstance(saved["new"], float):
-        raise ValueError(Errors.R257.format(name="new"))
+    for name, kind in (("new", float), ("capital", bool)):
+        if not isinstance(saved[name], kind):
+            raise ValueError(Errors.R257.format(name=name))
     mention = OpenMention(
         checked_number(saved, "start", n_tokens),
         checked_number(saved, "end", n_tokens),
-        bool(saved["capital"]),
+        saved["capital"],
         checked_number(saved, "cell", len(shares) - 1),
         saved["new"],
         *(checked_array(saved, name, shares) for name in OF_CELLS),

@@ -394,13 +394,9 @@ class Stream:
             self._state = self._reader.from_saved(saved.state)
             if self._past is not None:
                 self._past.restore(saved.past or {})
-        except (
-            TypeError,
-            KeyError,
-            IndexError,
-            AttributeError,
-            OverflowError,
-        ) as error:
+        except Exception as error:  # plain data may be anything
+            if str(error).startswith("[R"):
+                raise
             raise ValueError(Errors.R257.format(name=repr(error))) from error
         saved.check(self._reader.progress(self._state), len(self._reader.schemes))
         decoder = saved.decoder

@@ -96,7 +96,7 @@ def test_killed_actors_are_replaced():
 @pytest.mark.skipif(TIMES == 1, reason="for `make soak`")
 def test_nodes_that_die_are_done_without():
     """As many as there is time for: each takes a while until another has come."""
-    n_records = 20 * N_RECORDS
+    n_records = 1000 * TIMES
     write_records(Path("in.jsonl"), n_records)
     script = f"""
 import threading, time
@@ -114,7 +114,7 @@ def kill():
             time.sleep(0.05)
         cluster.remove_node(node, allow_graceful=False)
         Path(f"killed-{{n}}").touch()
-        node = cluster.add_node(num_cpus=1)
+        node = cluster.add_node(wait=False, num_cpus=1)
 threading.Thread(target=kill, daemon=True).start()
 app(["annotate", "in.jsonl", "-o", "out", "--address", cluster.address,
      *{[str(each) for each in RAY]!r}])
