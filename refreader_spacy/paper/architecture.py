@@ -25,6 +25,7 @@ from refreader_spacy.protocol import ReaderModel, Reading
 from refreader_spacy.reader.model import (
     Encoder,
     check_positive,
+    check_probabilities,
     check_shares,
     check_sizes,
     encode,
@@ -71,7 +72,8 @@ def build_refreader_v1(
     check_sizes(
         width=width, hidden_size=hidden_size, key_size=key_size, n_cells=n_cells
     )
-    check_shares(dropout=dropout, tolerance=tolerance)
+    check_shares(dropout=dropout)
+    check_probabilities(tolerance=tolerance)
     check_positive(entity_half_life=entity_half_life, word_half_life=word_half_life)
     network = PaperNetwork(
         width=width,

@@ -145,6 +145,15 @@ def check_shares(**shares: float) -> None:
             )
 
 
+def check_probabilities(**probabilities: float) -> None:
+    """Raise an error unless all are from 0 to 1."""
+    for name, probability in probabilities.items():
+        if not 0 <= probability <= 1:
+            raise ValueError(
+                Errors.R023.format(name=name, expected="from 0 to 1", found=probability)
+            )
+
+
 def check_positive(**numbers: float) -> None:
     """Raise an error unless all are above 0, and finite."""
     for name, number in numbers.items():

@@ -22,7 +22,7 @@ def test_no_output_is_kept(notebook):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_the_notebook_runs_and_draws(notebook):
     nbclient = pytest.importorskip("nbclient")
-    nbclient.NotebookClient(notebook, timeout=300).execute()
+    nbclient.NotebookClient(notebook, timeout=300, startup_timeout=300).execute()
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", ())]
     pictures = [
         out.data["text/html"]
