@@ -18,6 +18,7 @@ from spacy.vectors import Vectors
 from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
+from refreader_spacy.component import PACKAGED
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
 from refreader_spacy.corpora.formats import write_documents
 
@@ -148,7 +149,7 @@ def test_weights_that_do_not_fit_are_refused(nlp, examples):
     }
     pipe = nlp.add_pipe("refreader", config={"model": model})
     with pytest.raises(ValueError, match="R018"):
-        pipe.initialize(lambda: examples, weights="en_general_1")
+        pipe.initialize(lambda: examples, weights=PACKAGED["name"])
     with pytest.raises(ValueError, match="R012"):
         pipe.initialize(lambda: examples, weights="en_nothing")
 
