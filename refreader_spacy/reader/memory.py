@@ -23,8 +23,8 @@ from refreader_spacy.reader.tokens import Ints
 
 Floats = NDArray[np.float32]
 # Added to the score of *he* and *she* with a cell that is neuter: *it*, or a name that
-# `doc.ents` call an organisation, which few training texts do. It changes scores on
-# development sets by 0.1 at most (docs/annotations.md).
+# `doc.ents` call an organisation, which few training texts do. Scores on
+# development sets stay the same (docs/annotations.md).
 DISAGREEMENT = -6.0
 GENDERS = int(OFFSETS[[feature.name for feature in FEATURES].index("gender")])
 
