@@ -120,8 +120,6 @@ def left_to_do(job: Job, done: Mapping[PieceKey, Cursor]) -> list[PieceRange]:
 @contextmanager
 def connected(address: str | None, n_cores: int | None) -> Iterator[None]:
     """With a cluster; one that is started here has a core for each actor, at least."""
-    # It says of its own actors that they may not come back, as if that were an error
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     own: dict[str, Any] = (
         {} if address else {"num_cpus": max(n_cores or 1, os.cpu_count() or 1)}
     )

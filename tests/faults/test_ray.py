@@ -99,25 +99,29 @@ def test_nodes_that_die_are_done_without():
     n_records = 1000 * TIMES
     write_records(Path("in.jsonl"), n_records)
     script = f"""
-import threading, time
+import subprocess, sys, time
 from pathlib import Path
 from ray.cluster_utils import Cluster
-from refreader_spacy.cli import app
 cluster = Cluster(initialize_head=True, head_node_args=dict(num_cpus=1))
 node = cluster.add_node(num_cpus=1)
 cluster.wait_for_nodes()
-def kill():
-    global node
-    for n in range({TIMES}):
-        done = len(list(Path("out").glob("*-*.jsonl")))
-        while len(list(Path("out").glob("*-*.jsonl"))) < done + 3:
-            time.sleep(0.05)
-        cluster.remove_node(node, allow_graceful=False)
-        Path(f"killed-{{n}}").touch()
-        node = cluster.add_node(wait=False, num_cpus=1)
-threading.Thread(target=kill, daemon=True).start()
-app(["annotate", "in.jsonl", "-o", "out", "--address", cluster.address,
-     *{[str(each) for each in RAY]!r}])
+run = subprocess.Popen(
+    [sys.executable, "-m", "refreader_spacy", "annotate", "in.jsonl", "-o", "out",
+     "--address", cluster.address, *{[str(each) for each in RAY]!r}])
+def n_shards():
+    return len(list(Path("out").glob("*-*.jsonl")))
+for n in range({TIMES}):
+    done = n_shards()
+    while n_shards() < done + 3 and run.poll() is None:
+        time.sleep(0.05)
+    if run.poll() is not None:
+        break
+    cluster.remove_node(node, allow_graceful=False)
+    Path(f"killed-{{n}}").touch()
+    node = cluster.add_node(wait=False, num_cpus=1)
+code = run.wait()
+cluster.shutdown()
+sys.exit(code)
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=3600)
     assert ids_in(Path("out")) == dict.fromkeys(range(n_records), 1)
