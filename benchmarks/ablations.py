@@ -73,8 +73,8 @@ ROWS = (
     Row("+ GAP's rows", {**GOLD, "gap": 2}),
     Row("+ GAP's rows and labelled text", {**GOLD, "gap": 2, "labelled": 1}),
     Row(
-        "+ GAP's rows, labelled text and people",
-        {**GOLD, "gap": 2, "labelled": 1, "people": 1},
+        "+ GAP's rows, labelled text, people and short pieces",
+        {**GOLD, "gap": 2, "labelled": 1, "people": 1, "pieces": 1},
     ),
 )
 
