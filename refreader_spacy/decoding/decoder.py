@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, repeat
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ KEPT = 0.5  # a scheme has a mention from this probability
 N_SPEAKERS = 1000  # who are told apart
 N_NAMES = 8  # of one entity by which it is found again
 N_GENDERS = 4
+OF_PEOPLE = (1, 2)
 N_FORGOTTEN = 20_000  # names of entities that left the memory
 
 
@@ -55,6 +57,8 @@ class Decided(NamedTuple):
 
     number (int): Of the mention, among all that the reader decided on.
     antecedent (int): The number of the mention that it links to, or -1.
+    instead_of (int): The number of a mention that was only the beginning of this one,
+        or -1: after "Ruth", nobody can know that "Calder" comes.
     """
 
     number: int
@@ -64,6 +68,7 @@ class Decided(NamedTuple):
     antecedent: int
     probability: float
     label: int
+    instead_of: int = -1
 
 
 class Forgotten(NamedTuple):
@@ -83,14 +88,24 @@ class Clue(NamedTuple):
     lost: int = -1
 
 
+class Begun(NamedTuple):
+    """A mention of somebody new by a first name: more of the name may come."""
+
+    number: int
+    start: int
+    entity: int
+    cluster: int
+    gender: int
+
+
 @dataclass
 class Decoder:
     """Which mentions count, and which cluster each is in.
 
-    The reader's memory decides, with two exceptions. Where speakers are known, *I* is
-    whoever speaks, and *you* is not. And an entity that the memory has forgotten is
-    found again by the name that it had most often, in all its words but titles, unless
-    the genders differ.
+    The reader's memory decides, with three exceptions. Where speakers are known, *I* is
+    whoever speaks, and *you* is not. An entity that the memory has forgotten is found
+    again by the name that it had most often, in all its words but titles, unless the
+    genders differ. And who was stored by a first name is whoever the whole name is of.
 
     threshold (float): A link counts from this probability. A mention with a weaker one
         is left by itself, and the entity goes on without it.
@@ -108,6 +123,7 @@ class Decoder:
     names: dict[int, dict[Name, int]] = field(default_factory=dict)
     # By name, forgotten clusters: cluster, latest mention, how often; the latest last
     forgotten: dict[Name, tuple[int, int, int]] = field(default_factory=dict)
+    begun: Begun | None = None  # the latest mention, where it may be half a name
 
     def decide(self, part: Part) -> Iterator[Decided | Forgotten]:
         """The mentions of a part that count, at their heads; and what is forgotten."""
@@ -131,10 +147,32 @@ class Decoder:
                 self.clusters.pop(entity, None)
             if count:
                 known, p = self._antecedent(entity, p, clue)
+                begun = self._begun_by(start, clue)
+                if begun is not None and known is None:
+                    known, p = (begun.cluster, begun.number), 1.0
                 cluster, antecedent = known or (self.n_clusters, -1)
                 self.n_clusters += known is None
                 self._write(entity, cluster, number, clue)
-                yield Decided(number, head, start, cluster, antecedent, p, label)
+                if begun is not None and begun.entity in self.clusters:
+                    self.clusters[begun.entity] = cluster, number
+                is_begun = known is None and clue.name and clue.gender in OF_PEOPLE
+                self.begun = (
+                    Begun(number, start, entity, cluster, clue.gender)
+                    if is_begun
+                    else None
+                )
+                instead_of = -1 if begun is None else begun.number
+                yield Decided(
+                    number, head, start, cluster, antecedent, p, label, instead_of
+                )
+
+    def _begun_by(self, start: int, clue: Clue) -> Begun | None:
+        """The latest mention, if this one is the same name with more words."""
+        begun = self.begun
+        if begun is None or not clue.name:
+            return None
+        same = (start, clue.gender) == (begun.start, begun.gender)
+        return begun if same else None
 
     def _antecedent(
         self, entity: int, probability: float, clue: Clue
@@ -253,15 +291,15 @@ def decode(
     singletons (bool): Keep mentions that nothing links to.
     """
     end_of = dict(zip(part.closed.tolist(), part.ends.tolist(), strict=True))
+    decided = [
+        d for d in Decoder(threshold, scheme).decide(part) if isinstance(d, Decided)
+    ]
+    begun = {d.instead_of for d in decided}
+    # Two heads may have come out with one span: the later one knew more of it
+    latest = {(d.start, end_of[d.number]): d for d in decided if d.number not in begun}
     found: dict[int, list[Decided]] = {}
-    seen: set[tuple[int, int]] = set()  # two heads may have come out with one span
-    for decided in Decoder(threshold, scheme).decide(part):
-        if isinstance(decided, Forgotten):
-            continue
-        span = decided.start, end_of[decided.number]
-        if span not in seen:
-            seen.add(span)
-            found.setdefault(decided.cluster, []).append(decided)
+    for d in sorted(latest.values(), key=attrgetter("number")):
+        found.setdefault(d.cluster, []).append(d)
     clusters = []
     for number, everything in found.items():
         members = without_beginnings(everything, end_of)

@@ -15,13 +15,14 @@ from typing import Annotated, Any
 import srsly
 from pydantic import BaseModel, Field, ValidationError
 
+from refreader_spacy.decoding.decoder import Begun
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import unpacking
 from refreader_spacy.protocol import Progress
 from refreader_spacy.streaming.events import Mention
 from refreader_spacy.streaming.token_buffer import Part, Token
 
-FORMAT = "refreader stream 5"
+FORMAT = "refreader stream 6"
 N_TOKENS = 256  # that a mention may still begin or end at
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
@@ -39,6 +40,7 @@ class SavedDecoder(BaseModel):
     names: list[tuple[Count, list[Row]]]  # cluster: name, gender, how often
     # name, gender; cluster, latest mention, how often
     forgotten: list[tuple[Count, Count, Count, Count, Count]]
+    begun: Begun | None
 
 
 class SavedStream(BaseModel):
@@ -51,7 +53,7 @@ class SavedStream(BaseModel):
     entities: list[tuple[Count, list[Count]]]
     mentions: list[tuple[Count, Mention]]
     open: list[tuple[Count, Count]]
-    spans: list[tuple[Count, Count]]
+    spans: list[Row]  # first token, end, mention
     leaving: list[Count]
     tokens: Annotated[list[Token], Field(max_length=N_TOKENS)]
     n_tokens: Count
@@ -66,6 +68,7 @@ class SavedStream(BaseModel):
         yield from (cluster for _, cluster, _ in decoder.clusters + decoder.speakers)
         yield from (cluster for cluster, _ in decoder.names)
         yield from (cluster for _, _, cluster, _, _ in decoder.forgotten)
+        yield from () if decoder.begun is None else (decoder.begun.cluster,)
         yield from (cluster for cluster, _ in self.entities)
         yield from self.leaving
 

@@ -111,7 +111,8 @@ class Stream:
         self._entities: dict[int, deque[int]] = {}  # numbers of mentions
         self._mentions: dict[int, Mention] = {}
         self._open: dict[int, int] = {}  # mentions without a right edge: their starts
-        self._spans: set[tuple[int, int]] = set()  # of mentions that were closed lately
+        # Of mentions that were closed lately: the numbers
+        self._spans: dict[tuple[int, int], int] = {}
         self._leaving: set[int] = set()  # clusters that go when all of it is closed
         self._tokens: list[Token] = []  # the last ones
         self._n_tokens = self._n_chars = 0
@@ -219,7 +220,7 @@ class Stream:
         events = list(self._report(part))
         del self._tokens[:-N_TOKENS]
         first = self._tokens[0].number if self._tokens else 0
-        self._spans = {span for span in self._spans if span[0] >= first}
+        self._spans = {span: n for span, n in self._spans.items() if span[0] >= first}
         return events
 
     def _add(self, token: SpacyToken, meta: Any) -> None:
@@ -254,6 +255,7 @@ class Stream:
         yield from self._let_go()
 
     def _store(self, decided: Decided) -> Iterator[Event]:
+        self._drop(decided.instead_of)
         mention = self._mention(decided, decided.head + 1)
         self._mentions[decided.number] = mention
         self._open[decided.number] = decided.start
@@ -280,10 +282,8 @@ class Stream:
         """Two heads may have come out with one span, which is one mention; or with one
         that another mention of the entity goes on with: see `without_beginnings`."""
         span = mention.start, mention.end
-        if span in self._spans:
-            self._drop(number)
-            return
-        self._spans.add(span)
+        self._drop(self._spans.get(span, -1))
+        self._spans[span] = number
         for other in list(self._entities[mention.entity])[-LATELY:]:
             before = self._mentions[other]
             if before.start == mention.start and other not in self._open:
@@ -293,8 +293,10 @@ class Stream:
                     self._drop(number)
 
     def _drop(self, number: int) -> None:
-        mention = self._mentions.pop(number)
-        self._entities[mention.entity].remove(number)
+        """What came out to be no mention of its own goes, if it is still there."""
+        mention = self._mentions.pop(number, None)
+        if mention is not None:
+            self._entities[mention.entity].remove(number)
 
     def _mention(self, decided: Decided, end: int) -> Mention:
         first = self._tokens[self._place(decided.start)]
@@ -360,11 +362,12 @@ class Stream:
                     "forgotten": [
                         [*name, *c] for name, c in self._decoder.forgotten.items()
                     ],
+                    "begun": self._decoder.begun,
                 },
                 "entities": [[e, list(n)] for e, n in self._entities.items()],
                 "mentions": [[n, list(m)] for n, m in self._mentions.items()],
                 "open": list(self._open.items()),
-                "spans": sorted(self._spans),
+                "spans": [[*span, n] for span, n in self._spans.items()],
                 "leaving": sorted(self._leaving),
                 "tokens": [list(token) for token in self._tokens],
                 "n_tokens": self._n_tokens,
@@ -415,10 +418,11 @@ class Stream:
             (name, gender): (c, latest, n)
             for name, gender, c, latest, n in decoder.forgotten
         }
+        self._decoder.begun = decoder.begun
         self._entities = {e: deque(numbers) for e, numbers in saved.entities}
         self._mentions = dict(saved.mentions)
         self._open = dict(saved.open)
-        self._spans = {*saved.spans}
+        self._spans = {(start, end): n for start, end, n in saved.spans}
         self._leaving = {*saved.leaving}
         self._tokens = saved.tokens
         self._n_tokens, self._n_chars = saved.n_tokens, saved.n_chars

@@ -101,8 +101,14 @@ def test_a_label_is_what_most_mentions_have():
 
 
 def test_the_same_span_twice_is_one_mention():
-    rows = [(0, 0, 2, 0, True, 0.9, 0, 0.9), (1, 0, 2, 1, True, 0.9, 0, 0.9)]
-    assert spans(decode(part_of(rows), 0.3)) == [[(0, 2)]]
+    rows = [
+        (0, 0, 2, 0, True, 0.9, 0, 0.9),
+        (1, 0, 2, 1, True, 0.9, 0, 0.9),
+        (3, 3, 4, 1, False, 0.9, 0, 0.9),
+    ]
+    clusters = decode(part_of(rows), 0.3)
+    assert spans(clusters) == [[(0, 2), (3, 4)]]
+    assert clusters[0].mentions[0].head == 1
 
 
 def test_a_name_that_goes_on_is_one_mention():
@@ -212,3 +218,34 @@ def test_you_may_be_another_speaker():
     rows = heads_in([(0, 0, True, 0.9), (1, 0, False, 0.9)])
     part = with_clues(rows, person=[11, -12])
     assert [len(c.mentions) for c in decode(part, 0.3)] == [2]
+
+
+@pytest.mark.parametrize(
+    ("name", "gender", "expected"),
+    [
+        pytest.param([7, 8, 0], [2, 2, 2], [[(0, 2), (3, 4)]], id="Anna de Vries: she"),
+        pytest.param([7, 0, 0], [2, 2, 2], [[(0, 1), (3, 4)]], id="Anna's sister: she"),
+        pytest.param([7, 8, 0], [0, 0, 0], [[(0, 1), (3, 4)]], id="Apple Inc.'s: it"),
+    ],
+)
+def test_who_was_stored_by_a_first_name_is_whoever_the_whole_name_is_of(
+    name, gender, expected
+):
+    rows = [
+        (0, 0, 1, 0, True, 0.9, 1, 0.9),
+        (1, 0, 2, 1, True, 0.9, 1, 0.9),
+        (3, 3, 4, 0, False, 0.9, 1, 0.9),
+    ]
+    part = with_clues(rows, name=name, is_name=[True, True, False], gender=gender)
+    assert spans(decode(part, 0.3, singletons=False)) == expected
+
+
+def test_a_first_name_that_goes_on_leaves_nobody_behind():
+    rows = [
+        (0, 0, 2, 0, True, 0.9, 1, 0.9),  # Tim Cook
+        (4, 4, 5, 1, True, 0.9, 1, 0.9),  # Tim
+        (5, 4, 6, 0, False, 0.9, 1, 0.9),  # Tim Cook
+        (7, 7, 8, 1, False, 0.9, 1, 0.9),  # he, as Tim
+    ]
+    part = with_clues(rows, name=[8, 7, 8, 0], is_name=[True] * 4, gender=[1] * 4)
+    assert spans(decode(part, 0.3)) == [[(0, 2), (4, 6), (7, 8)]]
