@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, repeat
+from itertools import islice, pairwise, repeat
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from refreader_spacy.protocol import Mentions, Part
 
 KEPT = 0.5  # a scheme has a mention from this probability
 N_SPEAKERS = 1000  # who are told apart
+ADDRESSED = 2**40  # added to a speaker: whom they talk to
 N_NAMES = 16  # of one entity, and words of them, by which it is known
 N_GENDERS = 4
 OF_PEOPLE = (1, 2)
@@ -104,12 +105,13 @@ class Decoder:
     """Which mentions count, and which cluster each is in.
 
     The reader's memory decides, with three exceptions. Where speakers are known, *I* is
-    whoever speaks, and *you* is not. Who was stored by a first name is whoever the
-    whole name is of. And an entity that the memory has forgotten is found again by the
-    name that it had most often, in all its words but titles, unless the genders differ:
-    where the memory takes the name for somebody new; for somebody who had no name so
-    far, and is the forgotten one from then on; or for somebody whose names have none of
-    its words, and who goes on without it.
+    whoever speaks, and *you* is not: between two speakers, it is the other one. Who was
+    stored by a first name is whoever the whole name is of. And an entity that the
+    memory has forgotten is found again by the name that it had most often, in all its
+    words but titles, unless the genders differ: where the memory takes the name for
+    somebody new; for somebody who had no name so far, and is the forgotten one from
+    then on; or for somebody whose names have none of its words, and who goes on without
+    it.
 
     threshold (float): A link counts from this probability. A mention with a weaker one
         is left by itself, and the entity goes on without it.
@@ -121,7 +123,8 @@ class Decoder:
     n_clusters: int = 0
     # Of entities that may be referred to: the cluster, and its latest mention's number
     clusters: dict[int, tuple[int, int]] = field(default_factory=dict)
-    # The same of speakers who said *I*; the latest last
+    # The same of speakers who said *I*, and of whoever a speaker called *you* before
+    # another one said *I*; the latest last
     speakers: dict[int, tuple[int, int]] = field(default_factory=dict)
     # What such clusters are called, by name and gender, and how often; words of names
     # are there too, which were said on their own so often, or never
@@ -171,7 +174,8 @@ class Decoder:
                 yield Decided(
                     number, head, start, cluster, antecedent, p, label, instead_of
                 )
-                yield from self._left(head, entity, before, cluster, antecedent)
+                if not clue.person:
+                    yield from self._left(head, entity, before, cluster, antecedent)
 
     def _begun_by(self, start: int, clue: Clue) -> Begun | None:
         """The latest mention, if this one is the same name with more words."""
@@ -250,21 +254,45 @@ class Decoder:
             if clue.is_name and clue.name:
                 self._call(cluster, clue)
         if clue.person > 0:
+            for key in [key for key in self.speakers if key > ADDRESSED]:
+                if self.speakers[key][0] == cluster:
+                    del self.speakers[key]  # now it is known who that is
             self._speaks(clue.person, cluster, number)
+        elif clue.person < 0 and not self._others(-clue.person):
+            self._speaks(ADDRESSED - clue.person, cluster, number)
 
     def _of_person(
         self, person: int, known: tuple[int, int] | None, probability: float
     ) -> tuple[tuple[int, int] | None, float]:
         """The cluster of an *I* or a *you*, and how sure that is; None: a new one."""
-        own = self.speakers.get(abs(person))
-        if person > 0 and own is not None:
-            return own, 1.0
+        meant = self._meant(person)
+        if meant is not None:
+            return self.speakers[meant], 1.0
         if known is None or probability < self.threshold:
             return None, probability
         owners = {cluster: speaker for speaker, (cluster, _) in self.speakers.items()}
         owner = owners.get(known[0])
         is_free = owner is None if person > 0 else owner != -person
         return (known, probability) if is_free else (None, probability)
+
+    def _meant(self, person: int) -> int | None:
+        """Who is certainly meant by an *I* or a *you*: a key of `speakers`, or None."""
+        speaker = abs(person)
+        if person > 0:
+            if speaker in self.speakers:
+                return speaker
+            # The first *I*, which answers to somebody's *you*
+            found = [key for key in self.speakers if key > ADDRESSED]
+            found = [key for key in found if key != ADDRESSED + speaker]
+        else:
+            found = self._others(speaker) or [ADDRESSED + speaker]
+            found = [key for key in found if key in self.speakers]
+        return found[0] if len(found) == 1 else None
+
+    def _others(self, speaker: int) -> list[int]:
+        """Who else said *I*; more than two aren't looked for."""
+        others = (key for key in self.speakers if key != speaker)
+        return list(islice((key for key in others if key < ADDRESSED), 2))
 
     def _speaks(self, speaker: int, cluster: int, number: int) -> None:
         self.speakers.pop(speaker, None)
