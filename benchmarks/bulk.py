@@ -68,7 +68,6 @@ def main() -> None:
         results: dict[str, Any] = {
             "texts": args.texts,
             "load_average": os.getloadavg()[0],
-            "one": annotate(source, Path(folder, "one"), "-n", "1"),
             "two": annotate(source, Path(folder, "two"), "-n", "2"),
         }
         if not args.no_ray:
@@ -76,7 +75,8 @@ def main() -> None:
             results["ray"] = annotate(source, Path(folder, "ray"), *options)
             speeds = [results[name]["words_per_second"] for name in ("ray", "two")]
             results["ray"]["share_of_two_processes"] = speeds[0] / speeds[1]
-    results["page"] = page()
+        results["page"] = page()
+        results["one"] = annotate(source, Path(folder, "one"), "-n", "1")
     targets = {k: v for k, v in TARGETS.items() if "ray" not in k or not args.no_ray}
     report(results, targets, args.output)
 

@@ -62,6 +62,8 @@ class Clues:
     """What tells who mentions are, beside the memory.
 
     name (Longs): A hash of its words without titles, if it may be a name, or 0 (K,).
+    words (Longs): The hashes of those words, 0 where there are fewer: of a name of one
+        word, the word's is the name's (K, W).
     is_name (NDArray): Is it one for certain? At a sentence's start, any word is
         capitalised (K,).
     gender (Longs): 0 where its words don't tell it (K,).
@@ -71,6 +73,7 @@ class Clues:
     """
 
     name: Longs
+    words: Longs
     is_name: NDArray[np.bool_]
     gender: Longs
     person: Longs
@@ -274,7 +277,7 @@ def joined(parts: Sequence[Part]) -> Part:
     known = [m.clues for m in mentions if m.clues is not None]
     clues = None
     if len(known) == len(mentions):
-        fields = ("name", "is_name", "gender", "person", "lost")
+        fields = ("name", "words", "is_name", "gender", "person", "lost")
         clues = Clues(
             *(np.concatenate([getattr(c, name) for c in known]) for name in fields)
         )

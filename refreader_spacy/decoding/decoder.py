@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, repeat
+from itertools import islice, pairwise, repeat
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -18,7 +18,8 @@ from refreader_spacy.protocol import Mentions, Part
 
 KEPT = 0.5  # a scheme has a mention from this probability
 N_SPEAKERS = 1000  # who are told apart
-N_NAMES = 8  # of one entity by which it is found again
+ADDRESSED = 2**40  # added to a speaker: whom they talk to
+N_NAMES = 16  # of one entity, and words of them, by which it is known
 N_GENDERS = 4
 OF_PEOPLE = (1, 2)
 N_FORGOTTEN = 20_000  # names of entities that left the memory
@@ -82,6 +83,7 @@ class Clue(NamedTuple):
     """What tells who one mention is: see `Clues`."""
 
     name: int = 0
+    words: Sequence[int] = ()
     is_name: bool = False
     gender: int = 0
     person: int = 0
@@ -103,9 +105,13 @@ class Decoder:
     """Which mentions count, and which cluster each is in.
 
     The reader's memory decides, with three exceptions. Where speakers are known, *I* is
-    whoever speaks, and *you* is not. An entity that the memory has forgotten is found
-    again by the name that it had most often, in all its words but titles, unless the
-    genders differ. And who was stored by a first name is whoever the whole name is of.
+    whoever speaks, and *you* is not: between two speakers, it is the other one. Who was
+    stored by a first name is whoever the whole name is of. And an entity that the
+    memory has forgotten is found again by the name that it had most often, in all its
+    words but titles, unless the genders differ: where the memory takes the name for
+    somebody new; for somebody who had no name so far, and is the forgotten one from
+    then on; or for somebody whose names have none of its words, and who goes on without
+    it.
 
     threshold (float): A link counts from this probability. A mention with a weaker one
         is left by itself, and the entity goes on without it.
@@ -117,9 +123,11 @@ class Decoder:
     n_clusters: int = 0
     # Of entities that may be referred to: the cluster, and its latest mention's number
     clusters: dict[int, tuple[int, int]] = field(default_factory=dict)
-    # The same of speakers who said *I*; the latest last
+    # The same of speakers who said *I*, and of whoever a speaker called *you* before
+    # another one said *I*; the latest last
     speakers: dict[int, tuple[int, int]] = field(default_factory=dict)
-    # What such clusters are called, by name and gender, and how often
+    # What such clusters are called, by name and gender, and how often; words of names
+    # are there too, which were said on their own so often, or never
     names: dict[int, dict[Name, int]] = field(default_factory=dict)
     # By name, forgotten clusters: cluster, latest mention, how often; the latest last
     forgotten: dict[Name, tuple[int, int, int]] = field(default_factory=dict)
@@ -146,7 +154,8 @@ class Decoder:
             if is_new:
                 self.clusters.pop(entity, None)
             if count:
-                known, p = self._antecedent(entity, p, clue)
+                before = self.clusters.get(entity)
+                known, p = self._antecedent(entity, number, p, clue)
                 begun = self._begun_by(start, clue)
                 if begun is not None and known is None:
                     known, p = (begun.cluster, begun.number), 1.0
@@ -165,6 +174,8 @@ class Decoder:
                 yield Decided(
                     number, head, start, cluster, antecedent, p, label, instead_of
                 )
+                if not clue.person:
+                    yield from self._left(head, entity, before, cluster, antecedent)
 
     def _begun_by(self, start: int, clue: Clue) -> Begun | None:
         """The latest mention, if this one is the same name with more words."""
@@ -175,20 +186,65 @@ class Decoder:
         return begun if same else None
 
     def _antecedent(
-        self, entity: int, probability: float, clue: Clue
+        self, entity: int, number: int, probability: float, clue: Clue
     ) -> tuple[tuple[int, int] | None, float]:
         """The cluster of a mention and the latest mention in it, or None if it is a new
         one; and the probability."""
         known = self.clusters.get(entity)
         if clue.person:
             return self._of_person(clue.person, known, probability)
-        if known is None and (name := self._found_again(clue)):
-            cluster, latest, count = self.forgotten.pop(name)
-            self.names[cluster] = {name: count}
-            return (cluster, latest), 1.0
-        if known is not None and probability < self.threshold:
-            known = None  # by itself
-        return known, probability
+        called = {} if known is None else self.names.get(known[0], {})
+        is_likely = known is not None and probability >= self.threshold
+        if by_name := self._found_again(clue):
+            if known is None or (is_likely and not called):
+                return self._come_back(entity, by_name), 1.0
+            if not is_called(called, clue):
+                return self._mentioned(by_name, number), 1.0
+        if is_likely and not called and (other := self._namesake(clue)):
+            self.clusters[entity] = other
+            return other, 1.0
+        return (known if is_likely else None), probability
+
+    def _namesake(self, clue: Clue) -> tuple[int, int] | None:
+        """The cluster of this name that the memory has, and a mention in it."""
+        counts = {
+            known: self.names[known[0]].get((clue.name, clue.gender), 0)
+            for known in self.clusters.values()
+            if clue.name and known[0] in self.names
+        }
+        best = max(counts, key=counts.__getitem__, default=None)
+        return best if best is not None and counts[best] else None
+
+    def _come_back(self, entity: int, name: Name) -> tuple[int, int]:
+        """From now on, an entity of the memory is the forgotten one of this name."""
+        cluster, latest, count = self.forgotten.pop(name)
+        self.names[cluster] = {name: count}
+        self.clusters[entity] = cluster, latest
+        return cluster, latest
+
+    def _mentioned(self, name: Name, number: int) -> tuple[int, int]:
+        """This one mention is of the forgotten entity of this name."""
+        cluster, latest, count = self.forgotten.pop(name)
+        self.forgotten[name] = cluster, number, count + 1
+        return cluster, latest
+
+    def _left(
+        self,
+        head: int,
+        entity: int,
+        before: tuple[int, int] | None,
+        cluster: int,
+        antecedent: int,
+    ) -> Iterator[Forgotten]:
+        """The clusters that a mention's name has left without an entity."""
+        after, _ = self.clusters.get(entity, (-1, -1))
+        left = None
+        if before is not None and after != before[0]:
+            left = before[0]  # the entity is another one now
+        elif antecedent >= 0 and after != cluster:
+            left = cluster  # no entity of the memory is this one
+        if left is not None and left not in self._growing():
+            yield Forgotten(head, left)
 
     def _write(self, entity: int, cluster: int, number: int, clue: Clue) -> None:
         """A mention of an entity was put into a cluster."""
@@ -196,17 +252,22 @@ class Decoder:
         if before == cluster:
             self.clusters[entity] = cluster, number
             if clue.is_name and clue.name:
-                self._call(cluster, (clue.name, clue.gender))
+                self._call(cluster, clue)
         if clue.person > 0:
+            for key in [key for key in self.speakers if key > ADDRESSED]:
+                if self.speakers[key][0] == cluster:
+                    del self.speakers[key]  # now it is known who that is
             self._speaks(clue.person, cluster, number)
+        elif clue.person < 0 and not self._others(-clue.person):
+            self._speaks(ADDRESSED - clue.person, cluster, number)
 
     def _of_person(
         self, person: int, known: tuple[int, int] | None, probability: float
     ) -> tuple[tuple[int, int] | None, float]:
         """The cluster of an *I* or a *you*, and how sure that is; None: a new one."""
-        own = self.speakers.get(abs(person))
-        if person > 0 and own is not None:
-            return own, 1.0
+        meant = self._meant(person)
+        if meant is not None:
+            return self.speakers[meant], 1.0
         if known is None or probability < self.threshold:
             return None, probability
         owners = {cluster: speaker for speaker, (cluster, _) in self.speakers.items()}
@@ -214,16 +275,37 @@ class Decoder:
         is_free = owner is None if person > 0 else owner != -person
         return (known, probability) if is_free else (None, probability)
 
+    def _meant(self, person: int) -> int | None:
+        """Who is certainly meant by an *I* or a *you*: a key of `speakers`, or None."""
+        speaker = abs(person)
+        if person > 0:
+            if speaker in self.speakers:
+                return speaker
+            # The first *I*, which answers to somebody's *you*
+            found = [key for key in self.speakers if key > ADDRESSED]
+            found = [key for key in found if key != ADDRESSED + speaker]
+        else:
+            found = self._others(speaker) or [ADDRESSED + speaker]
+            found = [key for key in found if key in self.speakers]
+        return found[0] if len(found) == 1 else None
+
+    def _others(self, speaker: int) -> list[int]:
+        """Who else said *I*; more than two aren't looked for."""
+        others = (key for key in self.speakers if key != speaker)
+        return list(islice((key for key in others if key < ADDRESSED), 2))
+
     def _speaks(self, speaker: int, cluster: int, number: int) -> None:
         self.speakers.pop(speaker, None)
         self.speakers[speaker] = cluster, number
         if len(self.speakers) > N_SPEAKERS:
             del self.speakers[next(iter(self.speakers))]
 
-    def _call(self, cluster: int, name: Name) -> None:
+    def _call(self, cluster: int, clue: Clue) -> None:
         names = self.names.setdefault(cluster, {})
-        if name in names or len(names) < N_NAMES:
-            names[name] = names.get(name, 0) + 1
+        words = ((word, 0) for word in clue.words if word)
+        for name, times in (((clue.name, clue.gender), 1), *zip(words, repeat(0))):
+            if name in names or len(names) < N_NAMES:
+                names[name] = names.get(name, 0) + times
 
     def _forget(self, entity: int) -> int | None:
         """An entity left the memory; its cluster, if nothing else is in that."""
@@ -246,18 +328,23 @@ class Decoder:
             counts[name] = counts.get(name, 0) + count
         name = max(counts, key=counts.__getitem__)
         gender = max(gender for each, gender in called if each == name)
-        *_, before = self.forgotten.get((name, gender), (0,))
-        if counts[name] >= before:
-            self.forgotten.pop((name, gender), None)  # so that it comes last
+        rivals = self._of_name(name, gender)
+        if all(self.forgotten[rival][2] <= counts[name] for rival in rivals):
+            for rival in rivals:  # nobody would be found by them
+                del self.forgotten[rival]
             self.forgotten[name, gender] = *known, counts[name]
         if len(self.forgotten) > N_FORGOTTEN:
             del self.forgotten[next(iter(self.forgotten))]
 
     def _found_again(self, clue: Clue) -> Name | None:
         """The name of the forgotten cluster that a mention is of, if there is one."""
-        genders = {clue.gender, 0} if clue.gender else range(N_GENDERS)
-        found = [(clue.name, g) for g in genders if (clue.name, g) in self.forgotten]
+        found = self._of_name(clue.name, clue.gender) if clue.name else []
         return max(found, key=lambda name: self.forgotten[name][2], default=None)
+
+    def _of_name(self, name: int, gender: int) -> list[Name]:
+        """What is forgotten of this name, unless genders differ."""
+        genders = {gender, 0} if gender else range(N_GENDERS)
+        return [(name, g) for g in genders if (name, g) in self.forgotten]
 
     def release(self, part: Part) -> set[int]:
         """Forget what the reader has forgotten; the clusters that can still grow."""
@@ -272,8 +359,15 @@ def each_clue(mentions: Mentions) -> Iterable[Clue]:
     clues = mentions.clues
     if clues is None:
         return repeat(Clue(), len(mentions))
-    columns = (clues.name, clues.is_name, clues.gender, clues.person, clues.lost)
-    return map(Clue, *(column.tolist() for column in columns))
+    columns = (clues.name, clues.words, clues.is_name)
+    more = (clues.gender, clues.person, clues.lost)
+    return map(Clue, *(column.tolist() for column in (*columns, *more)))
+
+
+def is_called(called: Iterable[Name], clue: Clue) -> bool:
+    """Do an entity's names have this one, or one of its words?"""
+    known = {name for name, _ in called}
+    return clue.name in known or not known.isdisjoint(clue.words)
 
 
 def decode(

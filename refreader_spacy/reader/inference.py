@@ -305,7 +305,8 @@ def clues_of(table: MentionTable, choices: Choices, before: Longs) -> Clues:
         cell = int(choices.cell[i])
         lost[i], held[cell] = held[cell], int(choices.entity[i])
     gender = table.fields[:, Field.GENDER].astype(np.int64)
-    return Clues(name.astype(np.int64), is_name, gender, person, lost)
+    words = table.names.astype(np.int64)
+    return Clues(name.astype(np.int64), words, is_name, gender, person, lost)
 
 
 READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]

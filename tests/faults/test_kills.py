@@ -21,7 +21,8 @@ from running import (
     write_records,
 )
 
-N_RECORDS = 600 if TIMES == 1 else 3000
+# So many that each kill hits a run that still has work to do
+N_RECORDS = 600 * TIMES
 OPTIONS = ("-n", 2, "--shard-size", 50, "--batch-size", 10)
 
 
@@ -45,6 +46,7 @@ def test_a_killed_run_is_resumed_and_has_everything_once(how):
             )
         time.sleep(chance.random() * 0.2)
         kill(process, how)
+        assert process.returncode != 0, "it had ended before"
     finish("annotate", "in.jsonl", "-o", "out", *OPTIONS, "--resume")
     assert ids_in(Path("out")) == dict.fromkeys(range(N_RECORDS), 1)
     assert not list(Path("out").glob(".*"))
@@ -57,17 +59,18 @@ def test_a_killed_worker_is_replaced():
     with process:
         for n in range(TIMES):
             wait_for(lambda n=n: len(list(Path("out").glob("*-*.jsonl"))) > n)
-            workers = [
-                pid
-                for pid, parent in processes_of(process.pid).items()
-                if parent == process.pid
-            ]
-            if not workers:
-                break
-            os.kill(chance.choice(workers), signal.SIGKILL)
-        _, said = process.communicate(timeout=300)
-    assert (process.returncode, said) == (0, b"written to out: 600 texts\n")
+            wait_for(lambda: workers_of(process.pid), 20)
+            os.kill(chance.choice(workers_of(process.pid)), signal.SIGKILL)
+        _, said = process.communicate(timeout=900)
+    assert (process.returncode, said.decode()) == (
+        0,
+        f"written to out: {N_RECORDS} texts\n",
+    )
     assert ids_in(Path("out")) == dict.fromkeys(range(N_RECORDS), 1)
+
+
+def workers_of(pid: int) -> list[int]:
+    return [child for child, parent in processes_of(pid).items() if parent == pid]
 
 
 def test_a_file_is_joined_from_what_was_done_before():

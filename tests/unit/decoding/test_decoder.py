@@ -149,6 +149,7 @@ def with_clues(rows, **clues):
     part = part_of(rows)
     nothing = {"name": 0, "is_name": False, "gender": 0, "person": 0, "lost": -1}
     columns = {k: clues.get(k, [v] * len(rows)) for k, v in nothing.items()}
+    columns["words"] = clues.get("words", [[name] for name in columns["name"]])
     found = Clues(**{k: np.array(v) for k, v in columns.items()})
     return replace(part, mentions=replace(part.mentions, clues=found))
 
@@ -195,6 +196,85 @@ def test_only_the_name_it_had_most_often_finds_an_entity():
     assert [[m.head for m in c.mentions] for c in clusters] == [[0, 1, 2, 5]]
 
 
+def named_parts(entities, names, lost, words=None, p=0.9):
+    """Mentions one after the other, with entities and names; 0 is a pronoun."""
+    seen: set[int] = set()
+    rows = []
+    for i, entity in enumerate(entities):
+        rows.append((i, entity, entity not in seen, p))
+        seen.add(entity)
+    clues = {"name": names, "is_name": [name > 0 for name in names], "lost": lost}
+    return with_clues(heads_in(rows), **clues, **({"words": words} if words else {}))
+
+
+def test_somebody_without_a_name_becomes_whoever_the_name_is_of():
+    # "Ahab"; another, for whom he is forgotten; "he"; that one is "Ahab"; "he"
+    part = named_parts([0, 1, 2, 2, 2], [7, 8, 0, 7, 0], [-1, 0, -1, -1, -1])
+    clusters = decode(part, 0.3)
+    heads = [[m.head for m in c.mentions] for c in clusters]
+    assert heads == [[0, 3, 4], [1], [2]]
+
+
+def test_somebody_without_a_name_becomes_a_namesake_who_is_remembered():
+    part = named_parts([0, 1, 1, 1], [7, 0, 7, 0], [-1] * 4)
+    clusters = decode(part, 0.3)
+    assert [[m.head for m in c.mentions] for c in clusters] == [[0, 2, 3], [1]]
+
+
+def test_an_unlikely_link_makes_nobody_a_namesake():
+    part = named_parts([0, 1, 1, 1], [7, 0, 7, 0], [-1] * 4, p=0.2)
+    assert [len(c.mentions) for c in decode(part, 0.3)] == [1] * 4
+
+
+def test_a_name_of_others_is_found_and_its_entity_goes_on_without():
+    # "Ahab", forgotten for "Moby Dick", which "Ahab" is taken for, twice; "it"
+    names, lost = [7, 8, 7, 0, 7], [-1, 0, -1, -1, -1]
+    clusters = decode(named_parts([0, 1, 1, 1, 1], names, lost), 0.3)
+    assert [[m.head for m in c.mentions] for c in clusters] == [[0, 2, 4], [1, 3]]
+
+
+@pytest.mark.parametrize(
+    ("called", "name", "expected"),
+    [
+        pytest.param([8, 7], [7, 0], [[0], [1, 2]], id="John Brown, then Brown"),
+        pytest.param([9, 0], [9, 7], [[0], [1, 2]], id="John, then John Brown"),
+        pytest.param([8, 9], [7, 0], [[0, 2], [1]], id="John Smith, then Brown"),
+    ],
+)
+def test_part_of_a_name_stays_with_whose_name_it_is(called, name, expected):
+    # "Brown" (or "John Brown") was forgotten; then comes who is called so, and `name`
+    forgotten = 7 if name == [7, 0] else 79
+    first = [forgotten, 0]
+    hashes = [forgotten, 87 if all(called) else called[0], forgotten]
+    part = named_parts([0, 1, 1], hashes, [-1, 0, -1], [first, called, name])
+    clusters = decode(part, 0.3)
+    assert [[m.head for m in c.mentions] for c in clusters] == expected
+
+
+def test_of_two_with_one_name_only_the_better_known_is_remembered():
+    # "Mr. Brown" twice and another "Brown" once, both forgotten; then two more of them
+    part = named_parts(
+        [0, 0, 1, 2, 3, 4, 5], [7, 7, 7, 8, 9, 7, 7], [-1, -1, -1, 0, 1, -1, -1]
+    )
+    clues = replace(part.mentions.clues, gender=np.array([1, 1, 0, 0, 0, 0, 0]))
+    part = replace(part, mentions=replace(part.mentions, clues=clues))
+    heads = [[m.head for m in c.mentions] for c in decode(part, 0.3)]
+    assert heads == [[0, 1, 5], [2], [3], [4], [6]]
+
+
+def test_each_cluster_that_nothing_holds_any_more_is_forgotten_at_once():
+    # The first is forgotten for the second; the third was "he", and is the first
+    part = named_parts([0, 1, 2, 2], [7, 8, 0, 7], [-1, 0, -1, -1])
+    events = list(Decoder(0.3).decide(part))
+    gone = [(e.head, e.cluster) for e in events if isinstance(e, decoder.Forgotten)]
+    assert gone == [(1, 0), (3, 2)]
+    # A mention of somebody forgotten, who stays so
+    part = named_parts([0, 1, 1], [7, 8, 7], [-1, 0, -1])
+    events = list(Decoder(0.3).decide(part))
+    gone = [(e.head, e.cluster) for e in events if isinstance(e, decoder.Forgotten)]
+    assert gone == [(1, 0), (2, 0)]
+
+
 def test_forgotten_names_are_bounded(monkeypatch):
     monkeypatch.setattr(decoder, "N_FORGOTTEN", 5)
     decoding = Decoder(0.3)
@@ -205,13 +285,28 @@ def test_forgotten_names_are_bounded(monkeypatch):
     assert len(decoding.clusters) == len(decoding.names) == 1
 
 
-def test_i_is_whoever_speaks_and_you_is_not():
-    ann, bo = 11, 12
-    # "I" of Ann and of Bo, in one cell; "you" of Ann, who isn't herself; Ann's "I"
-    rows = heads_in([(i, 0, not i, 0.9) for i in range(5)])
-    part = with_clues(rows, person=[ann, bo, ann, -ann, bo])
-    clusters = decode(part, 0.3)
-    assert [[m.head for m in c.mentions] for c in clusters] == [[0, 2], [1, 4], [3]]
+ANN, BO, CY = 11, 12, 13
+
+
+@pytest.mark.parametrize(
+    ("person", "expected"),
+    [
+        pytest.param([ANN, BO, ANN, BO], [[0, 2], [1, 3]], id="I"),
+        pytest.param([ANN, -BO], [[0, 1]], id="I, you"),
+        pytest.param([-ANN, BO, -ANN], [[0, 1, 2]], id="you, I, you"),
+        pytest.param([-ANN, -ANN, ANN, BO], [[0, 1, 3], [2]], id="you, you and I; I"),
+        pytest.param([ANN, -ANN, BO, ANN], [[0, 3], [1, 2]], id="I, you; I; I"),
+        pytest.param([ANN, BO, -ANN, -BO], [[0, 3], [1, 2]], id="I; I; you; you"),
+        pytest.param(
+            [ANN, BO, CY, -ANN], [[0], [1], [2], [3]], id="three: not herself"
+        ),
+    ],
+)
+def test_i_is_whoever_speaks_and_you_is_not(person, expected):
+    # All of them in one cell, which is of whoever came first
+    rows = heads_in([(i, 0, not i, 0.9) for i in range(len(person))])
+    clusters = decode(with_clues(rows, person=person), 0.3)
+    assert [[m.head for m in c.mentions] for c in clusters] == expected
 
 
 def test_you_may_be_another_speaker():
