@@ -91,13 +91,14 @@ class Clue(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """A mention of somebody new by a first name: more of the name may come."""
+    """The first name of somebody or something: more of it may come."""
 
     number: int
     start: int
     entity: int
     cluster: int
     gender: int
+    label: int
 
 
 @dataclass
@@ -153,21 +154,21 @@ class Decoder:
                 yield Forgotten(head, lost)
             if is_new:
                 self.clusters.pop(entity, None)
-            if count:
+            begun = self._begun_by(start, label, clue)
+            if count or begun is not None:
                 before = self.clusters.get(entity)
                 known, p = self._antecedent(entity, number, p, clue)
-                begun = self._begun_by(start, clue)
                 if begun is not None and known is None:
                     known, p = (begun.cluster, begun.number), 1.0
                 cluster, antecedent = known or (self.n_clusters, -1)
                 self.n_clusters += known is None
+                first_name = bool(clue.name) and cluster not in self.names
                 self._write(entity, cluster, number, clue)
                 if begun is not None and begun.entity in self.clusters:
                     self.clusters[begun.entity] = cluster, number
-                is_begun = known is None and clue.name and clue.gender in OF_PEOPLE
                 self.begun = (
-                    Begun(number, start, entity, cluster, clue.gender)
-                    if is_begun
+                    Begun(number, start, entity, cluster, clue.gender, label)
+                    if first_name
                     else None
                 )
                 instead_of = -1 if begun is None else begun.number
@@ -177,13 +178,16 @@ class Decoder:
                 if not clue.person:
                     yield from self._left(head, entity, before, cluster, antecedent)
 
-    def _begun_by(self, start: int, clue: Clue) -> Begun | None:
-        """The latest mention, if this one is the same name with more words."""
+    def _begun_by(self, start: int, label: int, clue: Clue) -> Begun | None:
+        """The latest mention, if this one is the same name with more words.
+
+        "Apple" is no beginning of "Apple CEO Tim Cook": the two are of other kinds.
+        """
         begun = self.begun
-        if begun is None or not clue.name:
+        if begun is None or not clue.name or begun.start != start:
             return None
-        same = (start, clue.gender) == (begun.start, begun.gender)
-        return begun if same else None
+        same_gender = clue.gender == begun.gender and clue.gender in OF_PEOPLE
+        return begun if same_gender or label == begun.label != 0 else None
 
     def _antecedent(
         self, entity: int, number: int, probability: float, clue: Clue

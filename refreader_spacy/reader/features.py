@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from refreader_spacy.lang.en.words import Gender, Number
 from refreader_spacy.reader.cells import Cells, Extra, WordSet, set_slice
-from refreader_spacy.reader.mentions import N_KINDS, Field, MentionTable
+from refreader_spacy.reader.mentions import N_KINDS, N_VOICES, Field, MentionTable
 from refreader_spacy.reader.tokens import Ints
 
 
@@ -86,6 +86,7 @@ FEATURES = (
     Feature("quotation", Op.SAME, 3, Field.QUOTATION, Field.QUOTATION),
     Feature("speaker", Op.SAME, 3, Field.SPEAKER, Field.SPEAKER),
     Feature("place", Op.PAIR, 9, Field.PLACE, Field.PLACE, 3),
+    Feature("voice", Op.PAIR, N_VOICES**2, Field.VOICE, Field.VOICE, N_VOICES),
 )
 N_FEATURES = len(FEATURES)
 SIZES = np.array([feature.size for feature in FEATURES])

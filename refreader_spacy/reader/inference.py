@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.lang.en.lexemes import Column
+from refreader_spacy.lang.en.lexemes import Column, text_hash
 from refreader_spacy.lang.en.pronouns import Pronoun
+from refreader_spacy.lang.en.words import GREETINGS
 from refreader_spacy.protocol import Clues
 from refreader_spacy.reader.kernels import read_mentions, recur
 from refreader_spacy.reader.memory import (
@@ -209,6 +210,7 @@ def read_parts(
     starts = left_edges(
         weights, edges[:, : weights.edge_size], context_keys, context, context - begins
     )
+    starts = after_greetings(context_rows, starts, context)
     n_read = np.array([state.n_read for state in states])
     first = n_read[text_of] - (offsets[text_of] + shift)
     table = describe_mentions(context_rows, context, starts, first)
@@ -309,6 +311,7 @@ def clues_of(table: MentionTable, choices: Choices, before: Longs) -> Clues:
     return Clues(name.astype(np.int64), words, is_name, gender, person, lost)
 
 
+GREETED = np.array([text_hash(word) for word in sorted(GREETINGS)])
 READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]
 
 
@@ -361,6 +364,13 @@ def left_edges(
     logits[steps > back[:, None]] = -np.inf
     starts: Longs = heads - logits.argmax(axis=1)
     return starts
+
+
+def after_greetings(rows: Ints, starts: Longs, heads: Longs) -> Longs:
+    """Where mentions begin: "Hi Ann" is a mention of Ann, which few texts teach."""
+    greets = np.isin(rows[starts, Column.WORD], GREETED) & (starts < heads)
+    after: Longs = starts + greets
+    return after
 
 
 def known_of_mentions(

@@ -18,15 +18,36 @@ from refreader_spacy.lang.en.pronouns import Pronoun
 from refreader_spacy.lang.en.words import Gender
 from refreader_spacy.reader.cells import Cells, Extra
 from refreader_spacy.reader.features import FEATURES, N_VALUES, OFFSETS, pair_features
-from refreader_spacy.reader.mentions import N_KINDS, Field, MentionTable
+from refreader_spacy.reader.mentions import (
+    N_KINDS,
+    N_VOICES,
+    Field,
+    Kind,
+    MentionTable,
+    Voice,
+)
 from refreader_spacy.reader.tokens import Ints
 
 Floats = NDArray[np.float32]
-# Added to the score of *he* and *she* with a cell that is neuter: *it*, or a name that
-# `doc.ents` call an organisation, which few training texts do. Scores on
-# development sets stay the same (docs/annotations.md).
-DISAGREEMENT = -6.0
-GENDERS = int(OFFSETS[[feature.name for feature in FEATURES].index("gender")])
+_NAMES = [feature.name for feature in FEATURES]
+_GENDERS, _VOICES, _OVERLAP = (
+    int(OFFSETS[_NAMES.index(name)]) for name in ("gender", "voice", "name overlap")
+)
+# Added to the scores of mentions with cells that they hardly ever mean, which training
+# shows too seldom: *he* with a cell that is neuter (*it*, or a name that `doc.ents`
+# call an organisation); *I* with all others, where nobody is quoted; a name with a cell
+# that has other names. Chosen on development sets (docs/experiments.md).
+DISAGREEMENTS = (
+    (Pronoun.HE, _GENDERS + Gender.MASCULINE * len(Gender) + Gender.NEUTER, -6.0),
+    (Pronoun.SHE, _GENDERS + Gender.FEMININE * len(Gender) + Gender.NEUTER, -6.0),
+    (Pronoun.HE, _VOICES + Voice.OTHERS * N_VOICES + Voice.I, -2.0),
+    (Pronoun.SHE, _VOICES + Voice.OTHERS * N_VOICES + Voice.I, -2.0),
+    (Pronoun.I, _VOICES + Voice.I * N_VOICES + Voice.OTHERS, -2.0),
+    (Pronoun.I, _VOICES + Voice.I * N_VOICES + Voice.YOU, -2.0),
+    (Pronoun.YOU, _VOICES + Voice.YOU * N_VOICES + Voice.I, -2.0),
+    (Kind.NAME, _OVERLAP + 2, -2.0),
+    (Kind.CAPITAL_START, _OVERLAP + 2, -2.0),
+)
 
 
 @dataclass
@@ -73,12 +94,8 @@ class MemoryWeights:
         self.kind_features = np.ascontiguousarray(
             p["kind_features.weight"].reshape(N_KINDS, N_VALUES)
         ).copy()  # which is changed, and the network's are not
-        for pronoun, gender in (
-            (Pronoun.HE, Gender.MASCULINE),
-            (Pronoun.SHE, Gender.FEMININE),
-        ):
-            value = GENDERS + gender * len(Gender) + Gender.NEUTER
-            self.kind_features[pronoun, value] += DISAGREEMENT
+        for kind, value, cost in DISAGREEMENTS:
+            self.kind_features[kind, value] += cost
         self.score = np.ascontiguousarray(p["score.weight"][0])  # (S,)
         self.score_bias = float(p["score.bias"][0])
 

@@ -68,8 +68,21 @@ class Field(IntEnum):
     PRONOUN = 14  # which pronoun, or 0
     SURE = 15  # is it a name or noun, so that its words say what it is?
     LETTERS = 16  # of a head that may be an acronym
+    VOICE = 17
 
 
+class Voice(IntEnum):
+    """Who speaks of whom: outside of quotations, *I* and *she* are not the same.
+
+    One more where somebody is quoted, or is known to speak.
+    """
+
+    I = 1  # noqa: E741
+    YOU = 3
+    OTHERS = 5
+
+
+N_VOICES = Voice.OTHERS + 2
 N_FIELDS = len(Field)
 
 
@@ -77,7 +90,7 @@ N_FIELDS = len(Field)
 class MentionTable:
     """Mentions in the order of their heads.
 
-    fields (Ints): What is known of each (K, 17).
+    fields (Ints): What is known of each (K, 18).
     names (Ints): Hashes of capitalised words, 0 where there are fewer (K, W).
     words (Ints): Hashes of all words that say what is meant (K, W).
     """
@@ -149,6 +162,7 @@ def describe_mentions(
     fields[:, Field.LENGTH] = heads - starts
     fields[:, Field.PRONOUN] = np.where(pronoun > 0, head[:, Column.WORD], 0)
     fields[:, Field.SURE] = sure
+    fields[:, Field.VOICE] = _voices(head, pronoun)
     return MentionTable(fields, names, words)
 
 
@@ -194,6 +208,14 @@ def _genders(span: Ints, inside: NDArray[np.bool_], head: Ints, kind: Ints) -> I
     # "John" as a surname's only trace tells little, and still more than nothing
     gender[kind == Kind.CONJUNCTION] = Gender.UNKNOWN
     return gender
+
+
+def _voices(head: Ints, pronoun: Ints) -> Ints:
+    voice = np.full(len(head), Voice.OTHERS, np.int32)
+    voice[(pronoun == Pronoun.I) | (pronoun == Pronoun.WE)] = Voice.I
+    voice[pronoun == Pronoun.YOU] = Voice.YOU
+    out: Ints = voice + ((head[:, QUOTATION] > 0) | (head[:, SPEAKER] != 0))
+    return out
 
 
 def _numbers(head: Ints, start: Ints, kind: Ints, pronoun: Ints) -> Ints:

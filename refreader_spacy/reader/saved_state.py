@@ -13,7 +13,7 @@ import numpy as np
 from refreader_spacy.errors import Errors
 from refreader_spacy.reader.cells import Extra
 from refreader_spacy.reader.inference import ReaderState, ReaderWeights
-from refreader_spacy.reader.mentions import LONGEST, N_KINDS, Field
+from refreader_spacy.reader.mentions import LONGEST, N_KINDS, N_VOICES, Field
 from refreader_spacy.reader.network import FURTHEST
 from refreader_spacy.reader.tokens import TextState
 
@@ -25,6 +25,7 @@ HIGHEST = {
     Field.GENDER: 3,
     Field.NUMBER: 2,
     Field.PLACE: 2,
+    Field.VOICE: N_VOICES - 1,
     Field.LENGTH: LONGEST,
     Field.REFLEXIVE: 1,
     Field.SURE: 1,

@@ -255,6 +255,8 @@ class Stream:
         yield from self._let_go()
 
     def _store(self, decided: Decided) -> Iterator[Event]:
+        if self._open.pop(decided.instead_of, None) is not None:
+            yield MentionClosed(self._mentions[decided.instead_of])
         self._drop(decided.instead_of)
         mention = self._mention(decided, decided.head + 1)
         self._mentions[decided.number] = mention

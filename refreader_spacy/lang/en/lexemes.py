@@ -88,13 +88,7 @@ class Column(IntEnum):
 
 HASH_BITS = 0x7FFFFFFF
 
-# The weights in the package were trained without some words of the shared lists. To
-# them these stay what they were; whoever trains anew may give them their place.
-UNKNOWN_PRONOUNS = words("thyself")
-KNOWN_TITLES = TITLES - words("pope bishop")
-KNOWN_NUMERALS = NUMERALS - words("eleven twelve")
-
-SEVERAL = KNOWN_NUMERALS | words("both many several few hundred thousand million")
+SEVERAL = NUMERALS | words("both many several few hundred thousand million")
 _DETERMINERS = {
     Determiner.DEFINITE: words("the"),
     Determiner.INDEFINITE: words("a an another"),
@@ -162,12 +156,12 @@ def word_row(word: str) -> tuple[int, ...]:
     """What is known of a word, as the columns of `Column`."""
     lower = word.lower()
     pronoun = PRONOUN_OF.get(lower, Pronoun.NONE)
-    if word in ACRONYMS or lower in UNKNOWN_PRONOUNS:
+    if word in ACRONYMS:
         pronoun = Pronoun.NONE
     alpha = any(c.isalnum() for c in word)
     role = ROLE_OF.get(lower)
     if role is None:
-        role = Role.TITLE if lower in KNOWN_TITLES else Role.NONE
+        role = Role.TITLE if lower in TITLES else Role.NONE
         if not alpha and not word.isspace():
             role = Role.PUNCTUATION
     capital = 0

@@ -61,6 +61,7 @@ TITLES |= words(
 )
 CLITICS = frozenset({"'s", "’s"})  # noqa: RUF001
 HYPHENS = frozenset({"-", "‐", "‑"})  # noqa: RUF001
+GREETINGS = words("hi hello hey dear")
 IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
 SINGULAR_IN_S = words("news series species means gas bus lens")
 _NOT_PLURAL = re.compile(r"(ss|us|is|'s)$")

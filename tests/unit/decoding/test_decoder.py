@@ -315,24 +315,57 @@ def test_you_may_be_another_speaker():
     assert [len(c.mentions) for c in decode(part, 0.3)] == [2]
 
 
+PERSON, PLACE = 1, 2
+
+
 @pytest.mark.parametrize(
-    ("name", "gender", "expected"),
+    ("name", "gender", "labels", "expected"),
     [
-        pytest.param([7, 8, 0], [2, 2, 2], [[(0, 2), (3, 4)]], id="Anna de Vries: she"),
-        pytest.param([7, 0, 0], [2, 2, 2], [[(0, 1), (3, 4)]], id="Anna's sister: she"),
-        pytest.param([7, 8, 0], [0, 0, 0], [[(0, 1), (3, 4)]], id="Apple Inc.'s: it"),
+        pytest.param(
+            [7, 8, 0],
+            [2, 2, 2],
+            [PLACE, PERSON],
+            [[(0, 2), (3, 4)]],
+            id="Anna de Vries",
+        ),
+        pytest.param(
+            [7, 8, 0], [0, 0, 0], [PLACE, PLACE], [[(0, 2), (3, 4)]], id="Lake Como"
+        ),
+        pytest.param(
+            [7, 8, 0],
+            [0, 0, 0],
+            [PLACE, PERSON],
+            [[(0, 1), (3, 4)]],
+            id="Berlin's mayor",
+        ),
+        pytest.param(
+            [7, 0, 0], [2, 2, 2], [PERSON, PERSON], [[(0, 1), (3, 4)]], id="her sister"
+        ),
     ],
 )
 def test_who_was_stored_by_a_first_name_is_whoever_the_whole_name_is_of(
-    name, gender, expected
+    name, gender, labels, expected
 ):
     rows = [
-        (0, 0, 1, 0, True, 0.9, 1, 0.9),
-        (1, 0, 2, 1, True, 0.9, 1, 0.9),
-        (3, 3, 4, 0, False, 0.9, 1, 0.9),
+        (0, 0, 1, 0, True, 0.9, labels[0], 0.9),
+        (1, 0, 2, 1, True, 0.9, labels[1], 0.9),
+        (3, 3, 4, 0, False, 0.9, labels[0], 0.9),
     ]
     part = with_clues(rows, name=name, is_name=[True, True, False], gender=gender)
     assert spans(decode(part, 0.3, singletons=False)) == expected
+
+
+def test_a_name_that_goes_on_counts_if_its_beginning_does():
+    rows = [
+        (1, 0, 2, 0, True, 0.9, PERSON, 0.9),  # her brother
+        (2, 2, 3, 0, False, 0.9, PERSON, 0.9),  # Martin
+        (3, 2, 4, 1, True, 0.9, PERSON, 0.1),  # Martin Calder
+        (5, 5, 6, 1, False, 0.9, PERSON, 0.9),  # he
+    ]
+    part = with_clues(
+        rows, name=[0, 7, 8, 0], is_name=[False, True, True, False], gender=[1] * 4
+    )
+    assert spans(decode(part, 0.3, scheme=0)) == [[(0, 2), (2, 4), (5, 6)]]
 
 
 def test_a_first_name_that_goes_on_leaves_nobody_behind():

@@ -7,6 +7,7 @@ import torch
 
 from refreader_spacy.reader.inference import (
     ReaderWeights,
+    after_greetings,
     read_parts,
     scheme_probabilities,
 )
@@ -123,3 +124,17 @@ def test_a_capitalised_word_is_rather_taken_for_a_mention():
     found = scheme_probabilities(np.full((4, 4), -0.9, np.float32), rows)
     assert (found[2, [0, 2]] > 0.5).all()
     assert (found[[1, 3]][:, [0, 2]] < 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "expected"), [("Hi Ann !", 0, 1), ("Old Ann !", 0, 0)]
+)
+def test_a_greeting_is_no_part_of_a_name(text, start, expected):
+    rows = token_rows(NLP.make_doc(text), TextState()).rows
+    (after,) = after_greetings(rows, np.array([start]), np.array([1]))
+    assert after == expected
+
+
+def test_a_greeting_may_be_a_mention_by_itself():
+    rows = token_rows(NLP.make_doc("Hello !"), TextState()).rows
+    assert after_greetings(rows, np.array([0]), np.array([0])).tolist() == [0]

@@ -4,7 +4,7 @@ import spacy
 
 from refreader_spacy.lang.en.pronouns import Pronoun
 from refreader_spacy.lang.en.words import Gender, Number
-from refreader_spacy.reader.mentions import Field, Kind, describe_mentions
+from refreader_spacy.reader.mentions import Field, Kind, Voice, describe_mentions
 from refreader_spacy.reader.tokens import TextState, token_rows
 
 NLP = spacy.blank("en")
@@ -87,3 +87,19 @@ def test_an_acronym_has_the_initials_that_it_stands_for():
     short = described("the WTO", 1, 1).fields[0, Field.LETTERS]
     assert long == short > 0
     assert described("the World", 1, 1).fields[0, Field.INITIALS] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "voice"),
+    [
+        ("Then I left", 1, Voice.I),
+        ("Then we left", 1, Voice.I),
+        ("Then you left", 1, Voice.YOU),
+        ("Then she left", 1, Voice.OTHERS),
+        ("Then Ann left", 1, Voice.OTHERS),
+        ('Ann said: "I left', 4, Voice.I + 1),
+        ('Ann said: "she left', 4, Voice.OTHERS + 1),
+    ],
+)
+def test_voices(text, head, voice):
+    assert described(text, head, head).fields[0, Field.VOICE] == voice
