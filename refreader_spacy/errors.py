@@ -53,7 +53,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "There are no results on GAP in the folder {folder}. Make some with `spacy "
         "project run coref-only`, after `refreader assets --from DIR`."
     )
-    R011 = "{path} has no place for the table. Put {start} and {end} where it goes."
     R012 = (
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
