@@ -7,6 +7,7 @@ and a test checks that they are up to date.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import reduce
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ForwardRef
 
+import spacy
 import srsly
 import typer
 from spacy.language import Language
@@ -24,6 +26,7 @@ from weasel.cli.document import project_document
 
 from benchmarks.peers import table as table_of_peers
 from refreader_spacy.annotation.extensions import EXTENSIONS
+from refreader_spacy.annotation.record import record
 from refreader_spacy.cli import app
 from refreader_spacy.cli.table import cluster_table, gap_table
 from refreader_spacy.component import PACKAGED
@@ -158,6 +161,17 @@ def install_sizes() -> str:
         f"{found['torch_megabytes']:,.0f} MB and this package with its weights "
         f"{found['package_megabytes']:,.0f} MB (`python -m benchmarks.install`)."
     )
+
+
+def answer() -> str:
+    """What `POST /annotate` answers to the request of its page."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("refreader")
+    doc = nlp("In 1934 Ruth Calder opened a school. She led it.")
+    text = json.dumps({**record("", doc), "id": None}, ensure_ascii=False, indent=2)
+    # A mention on one line
+    text = re.sub(r"\[\s+(\d+),\s+(\d+),\s+(\".*?\")\s+\]", r"[\1, \2, \3]", text)
+    return f"```json\n{text}\n```"
 
 
 def start_from() -> str:

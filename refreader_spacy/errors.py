@@ -325,6 +325,10 @@ class Errors(metaclass=ErrorsWithCodes):
 
     # The page
     R259 = "The text did not come within {seconds:g} seconds. Send it again."
+    R258 = (
+        'Expected a JSON object such as {{"text": "Ann lost her key."}}, but: {found}. '
+        "The description is at /openapi.json."
+    )
     R260 = (
         "The page needs the libraries starlette and uvicorn. Install them with `pip "
         "install 'refreader-spacy[page]'`."
