@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import pytest
 import spacy
+import srsly
 from cogapp import Cog
 from markdown_it import MarkdownIt
 from pytest_examples import CodeExample, EvalExample, find_examples
@@ -184,3 +185,23 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert result.returncode == 0, result.stderr
     assert "Ruth Calder" in (tmp_path / "start" / "index.html").read_text("utf8")
     assert "LinkMade" in (tmp_path / "walkthrough" / "index.html").read_text("utf8")
+
+
+def test_the_entry_of_the_universe_runs(capsys):
+    entry = json.loads((ROOT / "universe.json").read_text("utf8"))
+    assert entry["pip"] == "refreader-spacy"
+    exec("\n".join(entry["code_example"]), {})
+    assert "[Ruth Calder, She, her]" in capsys.readouterr().out
+
+
+def test_the_version_is_the_same_everywhere():
+    metadata = (ROOT / "pyproject.toml").read_text("utf8")
+    version = re.search(r'^version = "(.*)"$', metadata, re.MULTILINE)[1]
+    citation = srsly.read_yaml(ROOT / "CITATION.cff")
+    assert citation["version"] == version
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf8")
+    released = re.search(
+        r"^## \[(\d.*)\] - (\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE
+    )
+    assert released.groups() == (version, str(citation["date-released"]))
+    assert f"...v{version}\n" in changelog
