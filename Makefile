@@ -4,9 +4,10 @@ READY := .venv/.ready
 # spaCy loads spacy-transformers into every pipeline where it is installed, which takes
 # seconds each time. So its tests have an environment of their own, on top of the other.
 UPPER := .venv-transformers
+PAGES := README.md $(wildcard docs/*.md docs/*/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow soak fuzz browser lint format pictures docs help
+.PHONY: run test test-slow soak fuzz browser lint format pictures docs site help
 
 run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.html)
 	$(BIN)/python -m refreader_spacy sample -o output
@@ -60,10 +61,15 @@ pictures: $(READY)  ## Draw the README's pictures anew
 	$(BIN)/python -m refreader_spacy sample -o docs
 	$(BIN)/python -m benchmarks.page --picture docs/page.png
 
-docs: $(READY)  ## Renew the generated parts of the README
-	@# Beside nothing but itself: it links to assets that happen to be there.
-	folder=$$(mktemp -d) && cp project.yml $$folder && $(BIN)/python -m spacy project document $$folder --output README.md
-	$(BIN)/python -m refreader_spacy table
+# Printed results, tables and the notebook's outputs come from running the code.
+docs: $(READY)  ## Renew what is generated in README and docs/, and build the site (output/site)
+	PYTHONPATH=docs:. $(BIN)/cog -r $(PAGES)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -p no:cacheprovider --update-examples tests/integration/test_docs.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m nbconvert --to notebook --execute --inplace docs/walkthrough.ipynb
+	$(MAKE) site
+
+site: $(READY)  ## Build the documentation; a warning is an error
+	$(BIN)/python -m mkdocs build --strict --quiet
 
 help:  ## Show this list
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12

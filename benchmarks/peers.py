@@ -8,7 +8,7 @@ random ones of the published shape: what they find is then worth nothing, but it
 as long. Short texts are GAP's test texts, the long ones growing beginnings of a novel;
 a system that takes too long for one beginning, or dies of it, gets no longer one.
 
-Writes metrics/peers.json, two pictures into docs/, and a table into the README.
+Writes metrics/peers.json and two pictures into docs/; `make docs` makes the tables.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ HERE = Path(__file__).resolve()
 ROOT = HERE.parents[1]
 LENGTHS = (1_000, 4_000, 16_000, 64_000)  # words
 PATIENCE = 120  # seconds of CPU for one text; who needs more gets no longer one
-START, END = "<!-- peers:start -->", "<!-- peers:end -->"
 # Okabe and Ito's colours, which everybody can tell apart, and marks for print
 LOOKS = {
     "refreader": ("#0072B2", "o"),
@@ -106,7 +105,6 @@ def main() -> None:
     results = json.loads(path.read_text("utf8"))
     draw_speed(results, ROOT / "docs" / "peers-speed.svg")
     draw_lengths(results, ROOT / "docs" / "peers-length.svg")
-    write_table(results, ROOT / "README.md")
 
 
 def measure(args: argparse.Namespace) -> Result:
@@ -345,14 +343,6 @@ def save(figure: Any, path: Path) -> None:
         figure.savefig(path, metadata={"Date": None})
 
 
-def write_table(results: Result, readme: Path) -> None:
-    """Put what was measured into the README, between its two markers."""
-    text = readme.read_text("utf8")
-    block = f"{START}\n{table(results)}\n{END}"
-    new = re.sub(f"{START}.*?{END}", lambda _: block, text, flags=re.DOTALL)
-    readme.write_text(new, "utf8")
-
-
 def table(results: Result) -> str:
     """Markdown: a line for each system."""
     lengths = [f"{length:,} words" for length in LENGTHS]
@@ -366,8 +356,8 @@ def table(results: Result) -> str:
         lines.append(f"| {name} | {rate} | {' | '.join(cells)} |")
     notes = [f"{name}: {peer.note}." for name, peer in PEERS.items()]
     pictures = [
-        "![Words per second on short texts](docs/peers-speed.svg)",
-        "![Time and memory against the length of a text](docs/peers-length.svg)",
+        "![Words per second on short texts](peers-speed.svg)",
+        "![Time and memory against the length of a text](peers-length.svg)",
     ]
     return "\n\n".join(["\n".join(lines), " ".join(notes), *pictures])
 

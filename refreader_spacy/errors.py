@@ -53,7 +53,6 @@ class Errors(metaclass=ErrorsWithCodes):
         "There are no results on GAP in the folder {folder}. Make some with `spacy "
         "project run coref-only`, after `refreader assets --from DIR`."
     )
-    R011 = "{path} has no place for the table. Put {start} and {end} where it goes."
     R012 = (
         "The package has no reader named '{name}', only {known}. A pipeline that was "
         "saved with another version of refreader-spacy needs that version."
@@ -326,6 +325,10 @@ class Errors(metaclass=ErrorsWithCodes):
 
     # The page
     R259 = "The text did not come within {seconds:g} seconds. Send it again."
+    R258 = (
+        'Expected a JSON object such as {{"text": "Ann lost her key."}}, but: {found}. '
+        "The description is at /openapi.json."
+    )
     R260 = (
         "The page needs the libraries starlette and uvicorn. Install them with `pip "
         "install 'refreader-spacy[page]'`."

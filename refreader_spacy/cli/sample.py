@@ -23,9 +23,9 @@ from refreader_spacy.pictures import Style
 from refreader_spacy.pictures.entities import entity_name
 
 SAMPLE = (
-    "In 1934 Ruth Calder opened a school for the children of the harbour. She taught "
-    "there until her death. Her brother Martin Calder paid for the building, although "
-    "he never saw it. The school still stands, and its pupils remember them."
+    "Acme Robotics has built a robot for hospitals. The company says that it sold 200 "
+    "last year. Maria Lopez designed the robot in her garage, and she still repairs it "
+    "herself. Her brother Tom Weber, however, says he would never trust it."
 )
 PICTURES: dict[str, Style] = {
     "sample.html": "clusters",

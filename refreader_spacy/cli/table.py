@@ -1,8 +1,7 @@
-"""`refreader table`: our results beside the paper's, from metrics/, into the README."""
+"""`refreader table`: our results beside the paper's, from metrics/."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,14 +12,11 @@ import srsly
 import typer
 
 from refreader_spacy.errors import Errors
-from refreader_spacy.files import atomic_write
 
-START, END = "<!-- table:start -->", "<!-- table:end -->"
 HEADER = (
     "| | M | F | F/M | F1 | paper: M | F | F/M | F1 |\n"
     "|---|---|---|---|---|---|---|---|---|"
 )
-GENERAL_START, GENERAL_END = "<!-- general:start -->", "<!-- general:end -->"
 GENERAL_HEADER = (
     "| | singletons | CoNLL F1 | head match | mention F1 | head F1 | LEA | types |\n"
     "|---|---|---|---|---|---|---|---|"
@@ -50,11 +46,8 @@ def table(
     metrics: Annotated[Path, typer.Option(help="The folder of results.")] = Path(
         "metrics"
     ),
-    readme: Annotated[
-        Path, typer.Option(help="Where the table stands, between its two markers.")
-    ] = Path("README.md"),
 ) -> None:
-    """Print the results in metrics/, and renew the README's.
+    """Print the results in metrics/ as tables.
 
     Rows are means over seeds, with the standard deviation: F1 where the pronoun is
     masculine and where it is feminine, their ratio, and F1 on all. Rows of the paper
@@ -66,25 +59,10 @@ def table(
     gap = [result for result in results if result.get("corpus") == "gap"]
     if not gap:
         raise ValueError(Errors.R010.format(folder=metrics))
-    text = gap_table(gap)
-    typer.echo(text)
-    old = readme.read_text("utf8")
-    if START not in old or END not in old:
-        raise ValueError(Errors.R011.format(path=readme, start=START, end=END))
-    new = between(START, END, text, old)
+    typer.echo(gap_table(gap))
     general = [result for result in results if "coref_f" in result.get("scores", {})]
     if general:
-        clusters = cluster_table(general)
-        typer.echo(clusters)
-        new = between(GENERAL_START, GENERAL_END, clusters, new)
-    with atomic_write(readme) as draft:
-        draft.write_text(new, "utf8")
-
-
-def between(start: str, end: str, text: str, old: str) -> str:
-    """A text with what stands between two markers replaced."""
-    block = f"{start}\n{text}\n{end}"
-    return re.sub(f"{start}.*?{end}", lambda _: block, old, flags=re.DOTALL)
+        typer.echo(cluster_table(general))
 
 
 def cluster_table(results: Sequence[dict[str, Any]]) -> str:

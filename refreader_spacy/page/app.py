@@ -1,4 +1,4 @@
-"""The page's web application: static files, reading as events, regrouping."""
+"""The page's web application: static files, reading as events, and an endpoint."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import AsyncIterator, Collection
 from pathlib import Path
+from typing import Any
 
 import anyio
 from starlette.applications import Starlette
@@ -17,6 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.page.annotate import asked_annotation, openapi
 from refreader_spacy.page.guard import Guard
 from refreader_spacy.page.pool import Readings
 from refreader_spacy.page.service import Message
@@ -41,6 +43,22 @@ def page_app(
         messages = readings.read(text, threshold)
         return StreamingResponse(sent_events(messages), media_type="text/event-stream")
 
+    async def annotate(request: Request) -> Response:
+        try:
+            asked = asked_annotation(await given_text(request, limit))
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from error
+        found: dict[str, Any] = {}
+        try:
+            async for event, data in readings.read(asked.text, asked.threshold):
+                found = data["record"] if event == "found" else found
+        except (ValueError, ChildProcessError) as error:
+            raise HTTPException(422, str(error)) from error
+        return JSONResponse({**found, "id": asked.id})
+
+    async def description(request: Request) -> Response:
+        return JSONResponse(openapi())
+
     async def regroup(request: Request) -> Response:
         name = request.query_params.get("name", "")
         threshold = asked_threshold(request) or 0.0
@@ -54,6 +72,8 @@ def page_app(
         routes=[
             Route("/read", read, methods=["POST"]),
             Route("/regroup", regroup, methods=["POST"]),
+            Route("/annotate", annotate, methods=["POST"]),
+            Route("/openapi.json", description),
             Mount("/", StaticFiles(directory=STATIC, html=True)),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],

@@ -6,17 +6,25 @@ from typing import Any, NamedTuple
 
 
 class Mention(NamedTuple):
-    """Something that refers to an entity."""
+    """Something that refers to an entity.
 
-    entity: int  # numbered in the order of first mentions, from 0
+    entity (int): Entities are numbered in the order of first mentions, from 0.
+    start, end (int): Tokens, the end not included.
+    start_char, end_char (int): Characters.
+    head (int): The token that it was decided on at.
+    label (str): The entity's type, as far as this mention tells.
+    meta (Any): Of the piece that the mention began in.
+    """
+
+    entity: int
     text: str
-    start: int  # tokens
+    start: int
     end: int
     start_char: int
     end_char: int
-    head: int  # the token that it was decided on at
-    label: str  # the entity's type, as far as this mention tells
-    meta: Any  # of the piece that the mention began in
+    head: int
+    label: str
+    meta: Any
 
 
 class MentionStored(NamedTuple):

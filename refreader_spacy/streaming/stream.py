@@ -382,7 +382,11 @@ class Stream:
 
     @classmethod
     def from_bytes(cls, nlp: Language, data: bytes) -> Stream:
-        """Go on where `to_bytes` was called, with the same pipeline."""
+        """Go on where `to_bytes` was called, with the same pipeline.
+
+        nlp (Language): Has the pipe that the stream was made by.
+        data (bytes): What `to_bytes` gave.
+        """
         saved = loaded(data)
         if saved.pipe not in nlp.pipe_names:
             raise ValueError(Errors.R256.format(name=saved.pipe, found=nlp.pipe_names))

@@ -155,7 +155,9 @@ def test_any_request_has_an_answer():
         where = {"transport": transport, "base_url": "http://localhost"}
         async with httpx.AsyncClient(**where) as client:
             for chance in tries("page", N // 3):
-                path = chance.choice(["/read", "/regroup", "/page.js", "/"])
+                path = chance.choice(
+                    ["/read", "/regroup", "/annotate", "/page.js", "/"]
+                )
                 query = mutated(b"threshold=0.5&name=abc", chance)[:300]
                 answer = await client.request(
                     chance.choice(["GET", "POST", "PUT", "HEAD"]),

@@ -11,7 +11,6 @@ import spacy
 import typer
 from spacy.tokens import DocBin
 from typer.testing import CliRunner, Result
-from weasel.cli.document import project_document
 from weasel.util import get_checksum, load_project_config
 
 from refreader_spacy.cli.assets import assets
@@ -78,14 +77,6 @@ def test_every_asset_has_its_checksum_or_repository() -> None:
         assert asset.get("checksum") or "git" in asset
         assert address is None or address.startswith("https://")
         assert asset.get("extra") or asset["url"]
-
-
-def test_readme_documents_the_project(tmp_path: Path) -> None:
-    readme = Path(shutil.copy(ROOT / "README.md", tmp_path))
-    documented = readme.read_text("utf8")
-    shutil.copy(ROOT / "project.yml", tmp_path)  # it links to assets that are in place
-    project_document(tmp_path, readme)
-    assert readme.read_text("utf8") == documented, "run `make docs`"
 
 
 def test_without_assets_the_corpus_is_the_demo_and_says_so(clone: Path) -> None:

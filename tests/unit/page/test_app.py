@@ -10,6 +10,8 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
 from spacy.language import Language
 
 from refreader_spacy.page import service as service_module
@@ -206,6 +208,62 @@ def test_a_problem_while_reading_is_the_last_event(client, service, monkeypatch)
     monkeypatch.setattr(service.reader, "tokenizer", fails)
     told = events(client.post("/read", content="Ann told her."))
     assert told[-1] == ("problem", {"problem": "no such word"})
+
+
+def test_annotate_answers_what_the_pipe_finds(client, packaged):
+    asked = {"text": TEXT, "id": ["a", 1], "threshold": 0.4}
+    answer = client.post("/annotate", json=asked).json()
+    assert (answer["id"], answer["text"]) == (["a", 1], TEXT)
+    found = [[list(m) for m in cluster] for cluster in answer["clusters"]]
+    assert found == in_characters(packaged, TEXT, 0.4)
+    assert found
+    assert all(link["probability"] >= 0.4 for link in answer["links"])
+    default = client.post("/annotate", json={"text": TEXT}).json()
+    pipe = packaged.get_pipe("refreader")
+    assert default["clusters"] == in_characters(packaged, TEXT, pipe.threshold)
+    assert default["id"] is None
+
+
+@pytest.mark.parametrize("text", [TEXT, HOSTILE, "", "Bo"])
+def test_annotate_is_as_its_description_says(client, text):
+    description = client.get("/openapi.json").json()
+    validate(description)
+    (operation,) = description["paths"]["/annotate"].values()
+    answer = client.post("/annotate", json={"text": text})
+    schema = operation["responses"][str(answer.status_code)]["content"]
+    root = {**schema["application/json"]["schema"], **description}
+    Draft202012Validator(root).validate(answer.json())
+    assert "clusters" in answer.json()
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "part"),
+    [
+        (b'{"text": "' + b"a" * 2001, 413, "2,000 bytes"),
+        (b"Ann lost her key.", 400, "R258"),
+        (b'["Ann"]', 400, "R258"),
+        (b"{}", 400, "text: Field required"),
+        (b'{"text": 3}', 400, "text: Input should be a valid string"),
+        (b'{"text": "Ann", "threshold": 2}', 400, "threshold"),
+        (b'{"text": "Ann", "treshold": 0.2}', 400, "treshold"),
+        (b'{"text": "\\ud800"}', 400, "R258"),
+        (b"[" * 1500, 400, "R258"),
+        (b"\xff", 400, "UTF-8"),
+    ],
+)
+def test_annotate_says_what_went_wrong(client, content, status, part):
+    answer = client.post("/annotate", content=content)
+    assert answer.status_code == status
+    assert part in answer.json()["problem"]
+
+
+def test_annotate_says_what_could_not_be_read(client, service, monkeypatch):
+    def fails(text):
+        raise ValueError("no such word")
+
+    monkeypatch.setattr(service.reader, "tokenizer", fails)
+    answer = client.post("/annotate", json={"text": "Ann told her."})
+    assert (answer.status_code, answer.json()) == (422, {"problem": "no such word"})
 
 
 @pytest.mark.parametrize("path", ["/", "/page.js", "/nothing", "/read"])

@@ -1,0 +1,100 @@
+"""`POST /annotate`: what is asked, what is answered, and its OpenAPI description."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic.json_schema import models_json_schema
+
+from refreader_spacy.errors import Errors
+
+Mention = tuple[int, int, str]
+
+
+class Asked(BaseModel):
+    """A text to annotate."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str
+    id: JsonValue = Field(default=None, description="Comes back with the answer.")
+    threshold: float | None = Field(
+        default=None, ge=0, le=1, description="A link counts from here."
+    )
+
+
+class Link(BaseModel):
+    """Two mentions of one entity, as [start, end, text] in characters."""
+
+    antecedent: Mention
+    anaphor: Mention
+    probability: float
+
+
+class Annotation(BaseModel):
+    """What was found: mentions are [start, end, text] in characters of the text."""
+
+    id: JsonValue
+    text: str
+    clusters: list[list[Mention]]
+    links: list[Link]
+    resolved_text: str
+
+
+class Problem(BaseModel):
+    """Why there is no answer."""
+
+    problem: str
+
+
+PROBLEMS = {
+    400: "The request is not as described",
+    403: "The request comes from another site, or asks another host",
+    408: "The request took too long to come",
+    413: "The text is too long",
+    422: "The text can't be read",
+}
+
+
+def asked_annotation(data: str) -> Asked:
+    """What a request's body asks for."""
+    try:
+        return Asked.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        found = f"{place}: {first['msg']}" if place else first["msg"]
+        raise ValueError(Errors.R258.format(found=found)) from error
+
+
+def openapi() -> dict[str, Any]:
+    """The endpoint as OpenAPI 3.1 describes it."""
+    models: list[Any] = [
+        (model, "validation") for model in (Asked, Link, Annotation, Problem)
+    ]
+    _, schemas = models_json_schema(models, ref_template="#/components/schemas/{model}")
+    answers = {"200": _content("Clusters and links", "Annotation")}
+    answers |= {str(code): _content(why, "Problem") for code, why in PROBLEMS.items()}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "refreader", "version": version("refreader-spacy")},
+        "paths": {
+            "/annotate": {
+                "post": {
+                    "summary": "Find which mentions of a text refer to the same entity",
+                    "operationId": "annotate",
+                    "requestBody": {"required": True, **_content("", "Asked")},
+                    "responses": answers,
+                }
+            }
+        },
+        "components": {"schemas": schemas["$defs"]},
+    }
+
+
+def _content(description: str, model: str) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{model}"}
+    content = {"application/json": {"schema": schema}}
+    return {"description": description, "content": content}
