@@ -45,8 +45,10 @@ DISAGREEMENTS = (
     (Pronoun.I, _VOICES + Voice.I * N_VOICES + Voice.OTHERS, -2.0),
     (Pronoun.I, _VOICES + Voice.I * N_VOICES + Voice.YOU, -2.0),
     (Pronoun.YOU, _VOICES + Voice.YOU * N_VOICES + Voice.I, -2.0),
-    (Kind.NAME, _OVERLAP + 2, -2.0),
-    (Kind.CAPITAL_START, _OVERLAP + 2, -2.0),
+    (Kind.NAME, _VOICES + (Voice.OTHERS + 1) * N_VOICES + Voice.I + 1, -2.0),
+    (Kind.CAPITAL_START, _VOICES + (Voice.OTHERS + 1) * N_VOICES + Voice.I + 1, -2.0),
+    (Kind.NAME, _OVERLAP + 2, -3.0),
+    (Kind.CAPITAL_START, _OVERLAP + 2, -3.0),
 )
 
 
