@@ -218,4 +218,38 @@ TEXTS = (
 )
 
 # By kind: a fingerprint of the clusters, and what a reader said of them
-JUDGEMENTS: dict[str, tuple[str, str]] = {}
+JUDGEMENTS: dict[str, tuple[str, str]] = {
+    "news": ("feae6a69", "useful"),
+    "e-mail": ("81e190e1", "useful"),
+    "chat with speakers": ("8a7b0c9e", "useful"),
+    "product review": ("e0967459", "useful"),
+    "fairy tale": ("9cbdf048", "useful"),
+    "football": ("bdbbcc34", "useful"),
+    "legal": ("937ced1b", "embarrassing, *She* is the landlord"),
+    "recipe": ("b2cc24fc", "embarrassing, the eggs come out as potatoes"),
+    "company": ("20a7b6f1", "useful"),
+    "biography": ("9b39c495", "useful"),
+    "encyclopedia": ("3ed6db34", "useful"),
+    "scientific abstract": ("687418fe", "useful"),
+    "medical note": ("a7c7250a", "embarrassing, the doctor comes out as the patient"),
+    "support ticket": ("d7bae628", "useful"),
+    "meeting minutes": (
+        "0084fd1d",
+        "embarrassing, *him* comes out as Ingrid: Kofi is not found",
+    ),
+    "job advert": ("9427e6a0", "useful"),
+    "travel blog": ("a3af45cd", "useful"),
+    "diary": ("22044e65", "useful"),
+    "interview": ("d68a6ef6", "useful"),
+    "court report": ("e7ba7ba3", "useful"),
+    "history": ("4ba94a20", "useful"),
+    "weather": ("5a3acb7b", "useful"),
+    "instructions": ("f51b18b1", "embarrassing, *Unplug* is taken for a thing"),
+    "gossip": ("cc0ada02", "embarrassing, Carla and her sister are one person"),
+    "obituary": ("dd7eee13", "useful"),
+    "novel": ("99e352c4", "useful"),
+    "school essay": (
+        "0dbc2f73",
+        "embarrassing, *them* comes out as the parents, who are eaten",
+    ),
+}
