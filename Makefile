@@ -29,7 +29,8 @@ soak: $(READY)  ## Kill, fill and run on Ray, 20 times as often; takes hours
 	$(BIN)/python -m pytest tests/faults --ignore-glob '*/test_fuzz*'
 
 # The compiled reader is built a second time, with all memory accesses checked. Python
-# itself isn't, so the sanitizer must be there before it.
+# itself isn't, so the sanitizer must be there before it, and so must be the C++ library:
+# the sanitizer ends a process in which an exception is thrown that it didn't see loaded.
 FUZZ ?= 5000
 CHECKED := $(CURDIR)/output/sanitized
 fuzz: export OMP_NUM_THREADS = 1
@@ -37,8 +38,8 @@ fuzz: $(READY)  ## Feed changed files, states and models to everything (FUZZ=100
 	rm -rf $(CHECKED)
 	SANITIZE=1 $(BIN)/python setup.py --quiet build --build-base $(CHECKED) --build-lib $(CHECKED)/lib
 	FUZZ=$(FUZZ) FUZZ_LAST=$(CHECKED)/last-input SANITIZED=$(CHECKED) \
-		PYTHONPATH=$(CHECKED)/lib PYTHONSAFEPATH=1 ASAN_OPTIONS=detect_leaks=0 \
-		LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" \
+		PYTHONPATH=$(CHECKED)/lib PYTHONSAFEPATH=1 ASAN_OPTIONS=detect_leaks=0:log_path=$(CHECKED)/report \
+		LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" \
 		$(BIN)/python -m pytest -n 2 --durations 0 tests/faults/test_fuzz.py tests/faults/test_fuzz_states.py
 
 lint: $(READY)  ## Check format, code, types and who imports whom

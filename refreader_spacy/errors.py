@@ -277,6 +277,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "standard input and output are for --engine local. Give files, and -o a place "
         "that all machines see."
     )
+    R271 = (
+        "No Ray cluster could be {how}: {problem}. Look at its log (under /tmp/ray), "
+        "or use --engine local."
+    )
 
     R248 = "'{field}' is nested or longer than {limit:,} bytes; a string may be longer"
     R249 = (

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc, Span, SpanGroup
 
-from refreader_spacy.annotation.realignment import is_stale, realign
+from refreader_spacy.annotation.realignment import is_stale, realign, stored_spans
 
 DEFAULT_PREFIX = "coref_clusters"
 READ = "coref_read"  # a group with each text that was read, labelled with the prefix
@@ -154,7 +154,8 @@ def add_paired_links(doc: Doc, index: Index) -> None:
 
 def cluster_groups(doc: Doc) -> dict[str, SpanGroup]:
     """The span groups that are clusters, of all prefixes that were used."""
-    prefixes = {text.label_ for text in doc.spans.get(READ, ())} or {DEFAULT_PREFIX}
+    texts = stored_spans(doc.spans[READ]) if READ in doc.spans else []
+    prefixes = {doc.vocab.strings[text.label] for text in texts} or {DEFAULT_PREFIX}
     return {key: doc.spans[key] for key in cluster_keys(doc, prefixes)}
 
 

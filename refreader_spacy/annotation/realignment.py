@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+import srsly
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, SpanGroup
 
@@ -29,6 +31,28 @@ class Place(NamedTuple):
         return self.start, self.end
 
 
+class StoredSpan(NamedTuple):
+    """What a span group has of a span, whose tokens may be gone."""
+
+    id: int
+    kb_id: int
+    label: int
+    start: int
+    end: int
+    start_char: int
+    end_char: int
+
+
+def stored_spans(group: SpanGroup) -> list[StoredSpan]:
+    """The spans of a group as they are stored.
+
+    Going through the group would make a Span of each, which is an IndexError where the
+    Doc has fewer tokens now.
+    """
+    saved = srsly.msgpack_loads(group.to_bytes())
+    return [StoredSpan(*struct.unpack(">QQQllll", span)) for span in saved["spans"]]
+
+
 def is_stale(doc: Doc, groups: Iterable[SpanGroup]) -> bool:
     """Do characters and tokens of some span disagree?"""
     starts, ends = token_edges(doc)
@@ -36,7 +60,7 @@ def is_stale(doc: Doc, groups: Iterable[SpanGroup]) -> bool:
         span.end > len(doc)
         or starts[span.start] != span.start_char
         or ends[span.end - 1] != span.end_char
-        for span in chain.from_iterable(groups)
+        for span in chain.from_iterable(map(stored_spans, groups))
         if span.end > span.start
     )
 
@@ -55,7 +79,8 @@ def realign(doc: Doc, clusters: Iterable[str], pairs: str, texts: str) -> None:
     edges = token_edges(doc)
     text = doc.text
     places = {
-        key: [place(span, text, *edges) for span in doc.spans[key]] for key in clusters
+        key: [place(span, text, *edges) for span in stored_spans(doc.spans[key])]
+        for key in clusters
     }
     owners = token_owners(places)
     n_dropped = 0
@@ -63,7 +88,9 @@ def realign(doc: Doc, clusters: Iterable[str], pairs: str, texts: str) -> None:
         kept: dict[int, int] = {}  # a span's number in the new group by the old one
         spans: dict[tuple[int, int], Span] = {}
         numbers: dict[tuple[int, int], int] = {}
-        for i, (span, where) in enumerate(zip(doc.spans[key], found, strict=True)):
+        for i, (span, where) in enumerate(
+            zip(stored_spans(doc.spans[key]), found, strict=True)
+        ):
             if where is None or owners[where.tokens] != key:
                 n_dropped += 1
                 continue
@@ -77,11 +104,13 @@ def realign(doc: Doc, clusters: Iterable[str], pairs: str, texts: str) -> None:
             doc, name=key, spans=list(spans.values()), attrs=attrs
         )
     if texts in doc.spans:
-        wholes = [(span, place(span, text, *edges)) for span in doc.spans[texts]]
+        wholes = [
+            (span, place(span, text, *edges)) for span in stored_spans(doc.spans[texts])
+        ]
         doc.spans[texts] = [moved(doc, span, where) for span, where in wholes if where]
     if pairs in doc.spans:
         spans_of_links = [
-            (span, place(span, text, *edges)) for span in doc.spans[pairs]
+            (span, place(span, text, *edges)) for span in stored_spans(doc.spans[pairs])
         ]
         doc.spans[pairs] = [
             moved(doc, span, where)
@@ -107,7 +136,7 @@ def token_owners(
     return owners
 
 
-def moved(doc: Doc, span: Span, where: Place) -> Span:
+def moved(doc: Doc, span: StoredSpan, where: Place) -> Span:
     return Span(
         doc,
         where.start,
@@ -138,7 +167,7 @@ def token_edges(doc: Doc) -> tuple[Edges, Edges]:
     return values[:, 0], values.sum(axis=1)
 
 
-def place(span: Span, text: str, starts: Edges, ends: Edges) -> Place | None:
+def place(span: StoredSpan, text: str, starts: Edges, ends: Edges) -> Place | None:
     """Where a span is now, or None if it ends inside a token."""
     first = int(np.searchsorted(starts, span.start_char, side="right")) - 1
     last = int(np.searchsorted(ends, span.end_char))

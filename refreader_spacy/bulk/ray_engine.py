@@ -24,6 +24,7 @@ from refreader_spacy.bulk.pieces import PieceKey, PieceRange, ranges_of
 from refreader_spacy.bulk.records import Cursor
 from refreader_spacy.bulk.shards import Shard, ShardFolder
 from refreader_spacy.bulk.worker import Worker
+from refreader_spacy.errors import Errors
 
 MAX_TASKS = 20_000  # that Ray has to keep in mind; with more pieces, a task has several
 
@@ -123,13 +124,18 @@ def connected(address: str | None, n_cores: int | None) -> Iterator[None]:
     own: dict[str, Any] = (
         {} if address else {"num_cpus": max(n_cores or 1, os.cpu_count() or 1)}
     )
-    ray.init(
-        address=address or "local",  # None may mean one that was killed
-        log_to_driver=False,
-        logging_level=logging.ERROR,
-        include_dashboard=False if own else None,
-        **own,
-    )
+    try:
+        ray.init(
+            address=address or "local",  # None may mean one that was killed
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            include_dashboard=False if own else None,
+            **own,
+        )
+    except Exception as error:  # Ray raises plain ones, as where a machine is too busy
+        how = f"reached at {address}" if address else "started"
+        problem = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(Errors.R271.format(how=how, problem=problem)) from error
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)

@@ -10,17 +10,20 @@ from running import TIMES
 
 # `make fuzz` sets how many inputs of each kind are tried
 N = int(os.environ.get("FUZZ", "300" if TIMES == 1 else f"{5000 * TIMES}"))
+FIRST = int(os.environ.get("FUZZ_FIRST", "0"))  # to see one again, or to go on
 SECONDS = 20  # for one input
 OURS = re.compile(r"^(\[R\d+\] |$)")
-# The last input, by name and number, is kept here: a crash leaves no other trace
+# Each process keeps its last input here, by name and number: a crash leaves no other
+# trace but the sanitizer's report
 LAST = os.environ.get("FUZZ_LAST")
 
 
 def tries(name: str, n: int = N) -> Iterator[random.Random]:
     """For each input, what it is drawn with. A failure comes again by its number."""
-    for number in range(n):
+    for number in range(FIRST, n):
         if LAST:
-            Path(LAST).write_text(f"{name} {number}\n")
+            test = os.environ.get("PYTEST_CURRENT_TEST")
+            Path(f"{LAST}-{os.getpid()}").write_text(f"{name} {number}: {test}\n")
         chance = random.Random(f"{name} {number}")
         try:
             yield chance

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from running import TIMES, finish, ids_in, kill, start, wait_for, write_records
 
-pytest.importorskip("ray", reason="needs pip install 'refreader-spacy[ray]'")
+ray = pytest.importorskip("ray", reason="needs pip install 'refreader-spacy[ray]'")
+from refreader_spacy.bulk.ray_engine import connected  # noqa: E402
 
 N_RECORDS = 200 if TIMES == 1 else 3000
 SIZES = ("--shard-size", 20, "--batch-size", 10)
@@ -41,6 +42,18 @@ def test_a_run_that_was_begun_here_goes_on_there():
         assert Path("out", path.name).read_bytes() == path.read_bytes()
     found = Path("out/manifest.jsonl").read_text().splitlines(keepends=True)
     assert sorted(found) == sorted(lines)
+
+
+def test_no_cluster_is_a_message_of_ours(monkeypatch):
+    """Where a machine is too busy, Ray gives up after 30 seconds."""
+
+    def fail(**settings) -> None:
+        raise Exception("The node timed out\nduring startup.")
+
+    monkeypatch.setattr(ray, "init", fail)
+    expected = r"\[R271\] No Ray cluster could be started: The node timed out during"
+    with pytest.raises(ValueError, match=expected), connected(None, 2):
+        pass
 
 
 def running_actors() -> list[int]:

@@ -13,6 +13,7 @@ from spacy.cli.evaluate import evaluate
 from spacy.cli.find_threshold import find_threshold
 from spacy.cli.package import package
 from spacy.cli.train import train
+from spacy.tokens import DocBin
 from spacy.training import Corpus
 from spacy.vectors import Vectors
 from typer.testing import CliRunner
@@ -23,6 +24,7 @@ from refreader_spacy.corpora.document import GoldDocument, GoldMention
 from refreader_spacy.corpora.formats import write_documents
 
 NAMES = ("Ann", "Bo", "Cy", "Dee", "Eve", "Flo", "Gus", "Hal")
+ANN_SHE = [[[0, 3]], [[10, 13]]]
 ROOT = Path(__file__).parents[2]
 
 
@@ -61,7 +63,10 @@ def run(*args: str) -> str:
 def test_three_commands_from_documents_to_a_package(documents, tmp_path, capsys):
     said = run("init-config", "config.cfg", "--data", "documents")
     assert "python -m spacy train config.cfg --output training" in said
-    train(Path("config.cfg"), Path("training"), overrides={"training.max_epochs": 4})
+    rate = "training.optimizer.learn_rate"  # there are only four steps
+    quick = {f"{rate}.initial_rate": 0.001, f"{rate}.warmup_steps": 1}
+    overrides = {"training.max_epochs": 4} | quick
+    train(Path("config.cfg"), Path("training"), overrides=overrides)
     package(
         Path("training/model-best"), Path("training"), name="own", create_sdist=False
     )
@@ -101,6 +106,30 @@ def test_three_commands_from_documents_to_a_package(documents, tmp_path, capsys)
     assert 0 <= best <= 1
     assert score > 0
     assert "CoNLL F1" in run("evaluate", "training/model-best", "corpus/test.spacy")
+
+
+def test_data_of_any_format_train_what_is_read_and_scored(documents):
+    """CRAFT's mentions have an output of the reader to themselves, which isn't read."""
+    (documents / "own.conll").unlink()
+    rows = [
+        {"id": f"{n}", "text": "Ann left. She ran. A dog ran.", "clusters": [ANN_SHE]}
+        for n in range(10)
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (documents / "own.jsonl").write_text(text)
+    said = run("init-config", "config.cfg", "--data", "documents")
+    nlp = spacy.blank("en")
+    config = spacy.util.load_config("config.cfg")
+    for name in ("train", "dev", "test"):
+        for doc in DocBin().from_disk(f"corpus/{name}.spacy").get_docs(nlp.vocab):
+            (whole,) = doc.spans["annotation"]
+            assert whole.label_ == config["components"]["refreader"]["scheme"]
+            groups = [g for key, g in doc.spans.items() if "coref_clusters_" in key]
+            texts = [[span.text for span in group] for group in groups]
+            # Nothing is mentioned once there, so that the reader adds such mentions
+            added = [["A dog"]] if name == "train" else []
+            assert texts == [["Ann", "She"], *added]
+    assert "have no mentions of what is mentioned once" in said
 
 
 def test_without_data_the_command_to_train_has_paths(tmp_path, monkeypatch):

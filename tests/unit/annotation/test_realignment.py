@@ -1,6 +1,7 @@
 import warnings
 
 import pytest
+import spacy
 from marked import marked
 from spacy.pipeline import merge_entities
 from spacy.tokens import Doc, Span
@@ -82,3 +83,17 @@ def test_tokens_merged_before_the_reader_are_words_like_others():
     assert doc._.resolved_text == (
         "Captain Ahab said Captain Ahab left. Captain Ahab's hat fell."
     )
+
+
+@pytest.mark.parametrize("reads_first", [True, False])
+def test_entities_may_be_merged_after_the_reader(reads_first):
+    """As it is in a pipeline: what was read is a span to the Doc's last token."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("refreader", config={"threshold": 0.0})
+    doc = nlp("Anna Smith lost her key near New York")
+    before = texts(doc) if reads_first else [["Anna Smith", "her"]]
+    doc.ents = [Span(doc, 0, 2, label="PERSON"), Span(doc, 6, 8, label="GPE")]
+    doc = merge_entities(doc)
+    assert len(doc) == 6
+    assert texts(doc) == before == [["Anna Smith", "her"]]
+    assert doc._.resolved_text == "Anna Smith lost Anna Smith's key near New York"
