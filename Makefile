@@ -7,7 +7,7 @@ UPPER := .venv-transformers
 PAGES := README.md $(wildcard docs/*.md docs/*/*.md)
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-slow soak fuzz browser lint format pictures docs site help
+.PHONY: run test test-slow test-matrix soak fuzz browser lint format pictures docs site help
 
 run: $(READY)  ## Find who is who in a sample text and draw it (output/sample.html)
 	$(BIN)/python -m refreader_spacy sample -o output
@@ -21,6 +21,10 @@ test-slow: export OMP_NUM_THREADS = 1
 test-slow: $(UPPER)/.ready  ## Run the tests that train for longer, and property tests 20 times as long
 	$(UPPER)/bin/python -m pytest -m slow
 	$(UPPER)/bin/python -m pytest -n 2 -m hypothesis --examples-factor 20
+
+test-matrix: export OMP_NUM_THREADS = 1
+test-matrix: $(READY)  ## Install the sdist on each Python and spaCy that is supported, and read a text (UNIT=1: unit tests)
+	.ci/matrix
 
 soak: export SOAK = 20
 soak: export OMP_NUM_THREADS = 1
@@ -73,7 +77,7 @@ site: $(READY)  ## Build the documentation; a warning is an error
 	$(BIN)/python -m mkdocs build --strict --quiet
 
 help:  ## Show this list
-	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 # Everything above needs this once; it comes again when what it installs changes.
 KERNEL := setup.py $(wildcard refreader_spacy/reader/kernels/*.h refreader_spacy/reader/kernels/*.pyx)

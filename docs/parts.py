@@ -117,14 +117,46 @@ def model_cards() -> str:
 
 def summary() -> str:
     """Quality, speed and size of this package and of others, in one table."""
+    sizes = {"refreader": metrics("install")["install"]["package_megabytes"]}
+    rows = [
+        (
+            "refreader_spacy" if system == "refreader" else system,
+            *(percent(found["f1"]) for found in sets.values()),
+            f"{_words_per_second(sets.values()):,.0f}",
+            f"{sizes[system]:,.0f} MB" if system in sizes else "",
+        )
+        for system, sets in quality().items()
+    ]
+    speeds = {
+        name: found["gap"]["words"] / found["gap"]["seconds"]
+        for name, found in metrics("peers").items()
+    }
+    rows += [
+        (name, *["not measured"] * 3, f"{speeds[name]:,.0f}", "")
+        for name in speeds
+        if name not in quality()
+    ]
+    sets = [f"{name}, F1" for name in next(iter(quality().values()))]
+    return table(("", *sets, "words/s, one core", "size"), rows)
+
+
+def quality() -> dict[str, Any]:
+    """Scores and times of systems with their real weights, by system and set."""
+    if (ROOT / "metrics" / "peers_quality.json").is_file():
+        return metrics("peers_quality")
     scores = {
         "OntoGUM dev": metrics("general_ontogum_s1")["scores"]["coref_f"],
         "LitBank test": metrics("general_litbank_s1")["scores"]["coref_f"],
-        "GAP test": metrics("general_s1")["scores"]["gap_f"],
+        "GAP test": metrics("general_s1")["scores"]["gap_clusters_f"],
     }
-    speed = metrics("speed")["gap"]["words_per_second"]
-    cells = [*map(percent, scores.values()), f"{speed:,.0f}"]
-    return table(("F1", *scores, "words/s"), [("refreader_spacy", *cells)])
+    gap = metrics("speed")["gap"]
+    taken = {"words": gap["words"], "seconds": gap["words"] / gap["words_per_second"]}
+    return {"refreader": {name: {"f1": f1, **taken} for name, f1 in scores.items()}}
+
+
+def _words_per_second(found: Iterable[dict[str, float]]) -> float:
+    sets = list(found)
+    return sum(each["words"] for each in sets) / sum(each["seconds"] for each in sets)
 
 
 def peers() -> str:
