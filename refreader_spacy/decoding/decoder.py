@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise, repeat
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -392,16 +391,22 @@ def decode(
     decided = [
         d for d in Decoder(threshold, scheme).decide(part) if isinstance(d, Decided)
     ]
-    begun = {d.instead_of for d in decided}
-    # Two heads may have come out with one span: the later one knew more of it
-    latest = {(d.start, end_of[d.number]): d for d in decided if d.number not in begun}
+    head_after = {d.instead_of: d.head for d in decided}  # of beginnings
     found: dict[int, list[Decided]] = {}
-    for d in sorted(latest.values(), key=attrgetter("number")):
-        found.setdefault(d.cluster, []).append(d)
+    seen: set[tuple[int, int]] = set()  # two heads may have come out with one span
+    for d in decided:
+        span = d.start, end_of[d.number]
+        # A beginning that was open when its mention went on was never anything else
+        if d.number in head_after and span[1] > head_after[d.number]:
+            continue
+        if span not in seen:
+            seen.add(span)
+            found.setdefault(d.cluster, []).append(d)
     clusters = []
     for number, everything in found.items():
-        members = without_beginnings(everything, end_of)
-        if not singletons and len(members) == 1:
+        whole = without_beginnings(everything, end_of)
+        members = [d for d in whole if d.number not in head_after]
+        if not members or (not singletons and len(members) == 1):
             continue
         label = cluster_label(members, labels)
         mentions = {

@@ -53,7 +53,7 @@ class SavedStream(BaseModel):
     entities: list[tuple[Count, list[Count]]]
     mentions: list[tuple[Count, Mention]]
     open: list[tuple[Count, Count]]
-    spans: list[Row]  # first token, end, mention
+    spans: list[tuple[Count, Count]]
     leaving: list[Count]
     tokens: Annotated[list[Token], Field(max_length=N_TOKENS)]
     n_tokens: Count

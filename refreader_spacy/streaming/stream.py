@@ -111,8 +111,7 @@ class Stream:
         self._entities: dict[int, deque[int]] = {}  # numbers of mentions
         self._mentions: dict[int, Mention] = {}
         self._open: dict[int, int] = {}  # mentions without a right edge: their starts
-        # Of mentions that were closed lately: the numbers
-        self._spans: dict[tuple[int, int], int] = {}
+        self._spans: set[tuple[int, int]] = set()  # of mentions that were closed lately
         self._leaving: set[int] = set()  # clusters that go when all of it is closed
         self._tokens: list[Token] = []  # the last ones
         self._n_tokens = self._n_chars = 0
@@ -220,7 +219,7 @@ class Stream:
         events = list(self._report(part))
         del self._tokens[:-N_TOKENS]
         first = self._tokens[0].number if self._tokens else 0
-        self._spans = {span: n for span, n in self._spans.items() if span[0] >= first}
+        self._spans = {span for span in self._spans if span[0] >= first}
         return events
 
     def _add(self, token: SpacyToken, meta: Any) -> None:
@@ -284,8 +283,10 @@ class Stream:
         """Two heads may have come out with one span, which is one mention; or with one
         that another mention of the entity goes on with: see `without_beginnings`."""
         span = mention.start, mention.end
-        self._drop(self._spans.get(span, -1))
-        self._spans[span] = number
+        if span in self._spans:
+            self._drop(number)
+            return
+        self._spans.add(span)
         for other in list(self._entities[mention.entity])[-LATELY:]:
             before = self._mentions[other]
             if before.start == mention.start and other not in self._open:
@@ -369,7 +370,7 @@ class Stream:
                 "entities": [[e, list(n)] for e, n in self._entities.items()],
                 "mentions": [[n, list(m)] for n, m in self._mentions.items()],
                 "open": list(self._open.items()),
-                "spans": [[*span, n] for span, n in self._spans.items()],
+                "spans": sorted(self._spans),
                 "leaving": sorted(self._leaving),
                 "tokens": [list(token) for token in self._tokens],
                 "n_tokens": self._n_tokens,
@@ -428,7 +429,7 @@ class Stream:
         self._entities = {e: deque(numbers) for e, numbers in saved.entities}
         self._mentions = dict(saved.mentions)
         self._open = dict(saved.open)
-        self._spans = {(start, end): n for start, end, n in saved.spans}
+        self._spans = {*saved.spans}
         self._leaving = {*saved.leaving}
         self._tokens = saved.tokens
         self._n_tokens, self._n_chars = saved.n_tokens, saved.n_chars
