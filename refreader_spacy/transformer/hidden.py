@@ -51,6 +51,11 @@ class HiddenLayers(nn.Module):
         """Of a token's vector, L * H."""
         return len(self.layers) * int(self.transformer.config.hidden_size)
 
+    def round_weights(self) -> None:
+        """Keep the weights in bfloat16 for good: quicker than to round at each use."""
+        if has_bfloat16(next(self.transformer.parameters()).device):
+            self.transformer.to(torch.bfloat16)
+
     def forward(
         self, ids: Tensor, mask: Tensor, rows: Tensor, starts: Tensor
     ) -> Tensor:
@@ -84,7 +89,8 @@ class HiddenLayers(nn.Module):
 
     def _states(self, ids: Tensor, **inputs: Any) -> tuple[Tensor, ...]:
         """All hidden layers (W, P, H), the embeddings first."""
-        mixed = self.mixed_precision and has_bfloat16(ids.device)
+        is_float32 = next(self.transformer.parameters()).dtype == torch.float32
+        mixed = self.mixed_precision and is_float32 and has_bfloat16(ids.device)
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=mixed):
             found = self.transformer(input_ids=ids, output_hidden_states=True, **inputs)
         return tuple(found.hidden_states)

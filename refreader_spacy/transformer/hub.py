@@ -73,6 +73,13 @@ class Hub:
         """How many layers vectors depend on."""
         return max(self.layers)
 
+    @property
+    def may_round(self) -> bool:
+        """Whether the weights may be bfloat16: not if they learn, are saved or shared."""
+        return self.mixed_precision and not (
+            self.trained_layers or self.save_weights or self.surprisal
+        )
+
     def load(self) -> Loaded:
         """From the hub, its cache on this machine, or a folder."""
         return self._from(self.name, weights=None)

@@ -45,6 +45,8 @@ class TransformerShim(PyTorchShim):
         )
         self._model.to(get_torch_default_device())
         self.fingerprint = self.hub.fingerprint(loaded)
+        if hub.may_round:
+            self._model.round_weights()
 
     def finish_update(self, optimizer: Optimizer) -> None:
         """A step of the optimizer, at the transformer's own rate.
