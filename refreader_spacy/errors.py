@@ -71,6 +71,17 @@ class Errors(metaclass=ErrorsWithCodes):
         "[components.refreader.model] that `refreader init-config` writes, or leave "
         "`weights` out of [initialize.components.refreader] to start from fresh ones."
     )
+    R025 = (
+        "The weights '{name}' of the package are for the vectors of a transformer: "
+        "{problem} Either be online the first time, so that it can be fetched, or give "
+        "the folder that it is in: nlp.add_pipe('refreader', config={{'model': "
+        "{{'@architectures': 'refreader-spacy.PackagedReader.v1', 'name': '{name}', "
+        "'transformer': 'FOLDER'}}}})."
+    )
+    R026 = (
+        "The weights '{name}' of the package need no transformer, but found "
+        "transformer = '{found}'. Leave it out."
+    )
     R019 = (
         "The weights '{name}' are not in the package any more, only their config. "
         "Leave `weights` out of [initialize.components.refreader], or install the "
@@ -465,6 +476,11 @@ class Errors(metaclass=ErrorsWithCodes):
         "The tokenizer of '{name}' has no piece that begins a text, so nothing "
         "predicts the first word. Set components.transformer.model.surprisal = false, "
         "or choose another language model."
+    )
+    R339 = (
+        "A transformer inside of the reader is frozen, but trained_layers is {found}. "
+        "Set it to 0, or train with a `transformer` pipe, as configs/"
+        "transformer_finetune.cfg has it."
     )
     R319 = (
         "The transformer under '{name}' wasn't asked for surprisal. Set "

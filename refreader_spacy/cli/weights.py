@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import spacy
 import srsly
 import typer
+from spacy.language import Language
+from spacy.util import registry
 
 from refreader_spacy.cli.model_cards import card_page, card_scores
 from refreader_spacy.cli.pipeline import find_reader
 from refreader_spacy.files import atomic_write
+from refreader_spacy.protocol import ReaderModel
+from refreader_spacy.reader.model import shim_of
 from refreader_spacy.reader.packaged import write_packaged
 
 
@@ -26,6 +30,9 @@ def weights(
         list[Path] | None,
         typer.Option(help="What `refreader evaluate -o` wrote; once for each file."),
     ] = None,
+    transformer: Annotated[
+        str, typer.Option(help="Where users find a transformer that it needs.")
+    ] = "sentence-transformers/all-mpnet-base-v2",
     page: Annotated[
         Path | None, typer.Option(help="Write the card as Markdown too.")
     ] = None,
@@ -42,14 +49,41 @@ def weights(
     nlp = spacy.load(model)
     reader = find_reader(nlp)
     config = nlp.config.interpolate()["components"][reader.name]["model"]
+    trained = reader.model
+    if "upstream" in trained.layers[0].attrs:
+        trained, config = with_own_transformer(nlp, reader.name)
+        config["tok2vec"]["transformer"]["name"] = transformer
     about = {} if card is None else srsly.read_json(card)
     about |= {"name": output.name, "threshold": reader.threshold}
     if scores:
         about |= card_scores(srsly.read_json(path) for path in scores)
     with atomic_write(output) as draft:
-        write_packaged(reader.model, config, about, draft)
+        write_packaged(trained, config, about, draft)
     if page is not None:
         with atomic_write(page) as draft:
             draft.write_text(card_page(output.name, about), "utf8")
     size = sum(file.stat().st_size for file in output.iterdir())
     typer.echo(f"{output}: {size / 1e6:.1f} MB, threshold {reader.threshold:.4f}")
+
+
+def with_own_transformer(
+    nlp: Language, name: str
+) -> tuple[ReaderModel, dict[str, Any]]:
+    """A pipeline's reader as one that needs no `transformer` pipe, and its config."""
+    parts = nlp.config.interpolate()["components"]
+    config, given = dict(parts[name]["model"]), parts[name]["model"]["tok2vec"]
+    upstream = given["upstream"]
+    upstream = "transformer" if upstream == "*" else upstream
+    config["tok2vec"] = {
+        "@architectures": "refreader-spacy.OwnTransformer.v1",
+        "width": given["width"],
+        "dropout": given["dropout"],
+        "transformer": dict(parts[upstream]["model"]),
+    }
+    model: ReaderModel = registry.resolve({"model": config})["model"]
+    model.layers[0].initialize()
+    pipe: Any = nlp.get_pipe(name)
+    for param in ("W", "b"):
+        model.layers[0].set_param(param, pipe.model.layers[0].get_param(param))
+    shim_of(model)._model.load_state_dict(shim_of(pipe.model)._model.state_dict())
+    return model, config

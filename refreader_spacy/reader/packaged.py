@@ -22,22 +22,40 @@ STEPS = 127  # of a byte, to either side of zero
 SMALLEST = 1e-8  # a row of zeros is divided by this
 
 
-def build_packaged_reader_v1(name: str) -> ReaderModel:
+def build_packaged_reader_v1(name: str, transformer: str | None = None) -> ReaderModel:
     """A trained reader of the package, by name.
 
     A name's config stays in the package for ever, so that pipelines saved with it can
     be loaded; weights that have been superseded may go.
+
+    transformer (str | None): Where the transformer is that some weights need, if not on
+        the hub: a folder.
     """
     config = packaged_config(name)
+    needed = config["tok2vec"].get("transformer")
+    if transformer is not None:
+        if needed is None:
+            raise ValueError(Errors.R026.format(name=name, found=transformer))
+        needed["name"] = transformer
     folder = files("refreader_spacy") / "weights" / name
     model = cast(ReaderModel, registry.resolve({"model": config})["model"])
     if (folder / "model").is_file():
-        model.from_bytes((folder / "model").read_bytes())
+        _load(model, (folder / "model").read_bytes(), name, needs_more=bool(needed))
         _restore(model)
         card = json.loads((folder / CARD).read_text("utf8"))
         model.attrs["threshold"] = card["threshold"]
         model.attrs["card"] = card
     return model
+
+
+def _load(model: ReaderModel, data: bytes, name: str, *, needs_more: bool) -> None:
+    try:
+        model.from_bytes(data)
+    except ValueError as error:
+        if not needs_more:
+            raise
+        problem = Errors.R025.format(name=name, problem=error)
+        raise ValueError(problem) from error
 
 
 def packaged_config(name: str) -> dict[str, Any]:

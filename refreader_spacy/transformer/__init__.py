@@ -83,8 +83,26 @@ def build_transformer_layers_v1(
     upstream (str): The transformer's name in the pipeline; "*" is any.
     """
     with _extra():
+        from refreader_spacy.transformer.listener import Listener, transformer_layers
+    return transformer_layers(width, dropout, lookahead, Listener(upstream))
+
+
+def build_own_transformer_v1(
+    transformer: Model[list[Doc], Any], width: int, dropout: float = 0.5
+) -> Model[list[Doc], list[Floats2d]]:
+    """The same layers of a frozen transformer that the reader has for itself.
+
+    The pipeline needs no `transformer` pipe then, and other pipes don't share it.
+
+    transformer (Model): A `refreader-spacy.Transformer.v1`.
+    width (int): Of the vectors that come out.
+    dropout (float): On the layers; one mask serves all tokens of a Doc.
+    """
+    with _extra():
         from refreader_spacy.transformer.listener import transformer_layers
-    return transformer_layers(width, dropout, lookahead, upstream)
+        from refreader_spacy.transformer.own import OwnTransformer
+    own = OwnTransformer(transformer)
+    return transformer_layers(width, dropout, own.lookahead, own)
 
 
 @contextmanager

@@ -75,7 +75,7 @@ class Hub:
 
     @property
     def may_round(self) -> bool:
-        """Whether the weights may be bfloat16: not if they learn, are saved or shared."""
+        """Whether weights may be bfloat16: not if they learn, are saved or shared."""
         return self.mixed_precision and not (
             self.trained_layers or self.save_weights or self.surprisal
         )

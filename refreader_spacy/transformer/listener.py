@@ -1,5 +1,7 @@
 """The reader's encoder: the transformer's vectors of each Doc, projected.
 
+They come from the pipeline's `transformer` pipe, or from a transformer of its own.
+
 Shapes: N tokens of all Docs, X width of all layers, W width for the reader.
 """
 
@@ -16,6 +18,7 @@ from thinc.types import Floats2d
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.protocol import Array
+from refreader_spacy.transformer.own import OwnTransformer
 from refreader_spacy.transformer.pipe import TokenData, token_data
 
 Vectors = list[Floats2d]
@@ -23,7 +26,7 @@ Encoder = Model[list[Doc], Vectors]
 
 
 def transformer_layers(
-    width: int, dropout: float, lookahead: bool, upstream: str
+    width: int, dropout: float, lookahead: bool, source: Source
 ) -> Encoder:
     """A projection of the layers, learned with the reader."""
     return Model(
@@ -32,12 +35,12 @@ def transformer_layers(
         init=_init,
         dims={"nI": None, "nO": width},
         params={"W": None, "b": None},
-        layers=[Listener(upstream)],
+        layers=[source],
         attrs={
             "lookahead": lookahead,
             "needs_past": True,
             "takes_spans": True,
-            "upstream": upstream,
+            "upstream": source.upstream_name,
             "surprisals": _surprisals,
             "dropout": dropout,
         },
@@ -48,6 +51,12 @@ class Listener(TransformerListener):
     """The listener that the `transformer` pipe sends its output to."""
 
     samples: list[Doc] | None = None  # of initialization, not read by the transformer
+
+    def prepare(self, samples: list[Doc] | None) -> None:
+        """Before the first Doc is read."""
+        if not self.has_dim("nO"):
+            raise ValueError(Errors.R313.format(upstream=self.upstream_name))
+        self.samples = samples
 
     def outputs_of(self, docs: list[Doc], is_train: bool) -> list[TokenData]:
         """The transformer's output: in an update the last batch, else from the Docs."""
@@ -70,12 +79,13 @@ class Listener(TransformerListener):
         return cast(TokenData, data)
 
 
+Source = Listener | OwnTransformer
+
+
 def _init(model: Encoder, X: list[Doc] | None = None, Y: Any = None) -> Encoder:
-    listener = cast(Listener, model.layers[0])
-    if not listener.has_dim("nO"):
-        raise ValueError(Errors.R313.format(upstream=listener.upstream_name))
-    listener.samples = X
-    width = listener.get_dim("nO")
+    source = cast(Source, model.layers[0])
+    source.prepare(X)
+    width = source.get_dim("nO")
     model.set_dim("nI", width)
     shape = (model.get_dim("nO"), width)
     model.set_param("W", glorot_uniform_init(model.ops, shape))
@@ -86,9 +96,9 @@ def _init(model: Encoder, X: list[Doc] | None = None, Y: Any = None) -> Encoder:
 def _forward(
     model: Encoder, docs: list[Doc], is_train: bool
 ) -> tuple[Vectors, Callable[[Vectors], list[Doc]]]:
-    listener = cast(Listener, model.layers[0])
+    source = cast(Any, model.layers[0])
     xp: Any = model.ops.xp
-    data_of_docs = listener.outputs_of(docs, is_train)
+    data_of_docs = source.outputs_of(docs, is_train)
     vectors = [_vectors(model, data) for data in data_of_docs]
     masks = [_mask(model) for _ in docs] if is_train else []
     weights: Any = model.get_param("W")
@@ -106,11 +116,11 @@ def _forward(
         model.inc_grad("W", d_outputs.T @ inputs)
         model.inc_grad("b", d_outputs.sum(axis=0))
         if all(getattr(data, "frozen", True) for data in data_of_docs):
-            listener.receive(None, None, None)  # done with this batch
+            source.receive(None, None, None)  # done with this batch
         else:
             parts = xp.split(d_outputs @ weights, stops)
             d_data = [part * m for part, m in zip(parts, masks, strict=True)]
-            listener.backprop_and_clear([token_data(d, False) for d in d_data])
+            source.backprop_and_clear([token_data(d, False) for d in d_data])
         return []
 
     return list(xp.split(outputs, stops)), backprop
