@@ -73,11 +73,12 @@ def distill(
             texts = pieces(source, words, seed, piece, people)
             docs += [tokenize(nlp.make_doc, text) for text in texts]
     random.Random(seed).shuffle(docs)
-    starts = range(0, len(docs), PART)
-    for start in progress(starts, "Labelling", len(starts)):
-        part = output / f"part-{start // PART:04}.spacy"
+    batches = [docs[i : i + PART] for i in range(0, len(docs), PART)]
+    docs.clear()  # a transformer's vectors stay on a Doc as long as it is there
+    for number in progress(range(len(batches)), "Labelling", len(batches)):
+        part = output / f"part-{number:04}.spacy"
+        batch, batches[number] = batches[number], []
         if not part.exists():
-            batch = docs[start : start + PART]
             ready = _through(nlp, reader.name, batch)
             labelled = list(labelled_docs(ready, reader.model))
             with atomic_write(part) as draft:

@@ -63,7 +63,7 @@ def set_slice(name: WordSet) -> slice:
 class Cells:
     """All cells of a memory.
 
-    fields (Ints): The latest mention's fields, and more (M, F + 3). Gender,
+    fields (Ints): The latest mention's fields, and more (M, F + 3). Genders,
         number, initials and letters are of the latest mention that told them.
     sets (Ints): The words of each WordSet, 0 where there are fewer (M, 50).
     """
@@ -121,7 +121,9 @@ class Cells:
             _insert(sets[set_slice(WordSet.PRONOUNS)], [mention[Field.PRONOUN]])
 
 
-KEPT = np.array([Field.GENDER, Field.NUMBER, Field.INITIALS, Field.LETTERS])
+KEPT = np.array(
+    [Field.GENDER, Field.GIVEN, Field.NUMBER, Field.INITIALS, Field.LETTERS]
+)
 NAME_KINDS = (Kind.NAME, Kind.CAPITAL_START)
 
 

@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 
 from refreader_spacy.lang.en.words import Gender, Number
 from refreader_spacy.reader.cells import Cells, Extra, WordSet, set_slice
-from refreader_spacy.reader.mentions import N_KINDS, N_VOICES, Field, MentionTable
+from refreader_spacy.reader.mentions import (
+    N_CASES,
+    N_KINDS,
+    N_VOICES,
+    Field,
+    MentionTable,
+)
 from refreader_spacy.reader.tokens import Ints
 
 
@@ -81,12 +87,17 @@ FEATURES = (
     Feature("acronym", Op.SAME, 3, Field.LETTERS, Field.INITIALS),
     Feature("spelled out", Op.SAME, 3, Field.INITIALS, Field.LETTERS),
     Feature("gender", Op.PAIR, 16, Field.GENDER, Field.GENDER, len(Gender)),
+    Feature("gender by name", Op.PAIR, 16, Field.GENDER, Field.GIVEN, len(Gender)),
+    Feature("name's gender", Op.PAIR, 16, Field.GIVEN, Field.GENDER, len(Gender)),
     Feature("number", Op.PAIR, 9, Field.NUMBER, Field.NUMBER, len(Number)),
     Feature("covers", Op.COVERS, 2),
     Feature("quotation", Op.SAME, 3, Field.QUOTATION, Field.QUOTATION),
     Feature("speaker", Op.SAME, 3, Field.SPEAKER, Field.SPEAKER),
     Feature("place", Op.PAIR, 9, Field.PLACE, Field.PLACE, 3),
     Feature("voice", Op.PAIR, N_VOICES**2, Field.VOICE, Field.VOICE, N_VOICES),
+    # An object is hardly ever its own clause's subject
+    Feature("case", Op.PAIR, N_CASES**2, Field.CASE, Field.CASE, N_CASES),
+    Feature("case and place", Op.PAIR, 3 * N_CASES, Field.CASE, Field.PLACE, 3),
 )
 N_FEATURES = len(FEATURES)
 SIZES = np.array([feature.size for feature in FEATURES])

@@ -44,9 +44,6 @@ DETECTED = 0.5  # a token is a mention's head from this probability
 # Added to each scheme's logit. OntoNotes' flag leans towards a mention: without it a
 # pronoun may be left alone, and with it little is lost (docs/experiments.md).
 LEANING = np.array([0.85 * (scheme == "ontonotes") for scheme in SCHEMES], np.float32)
-# So do those that find mentions at capitalised words: at "Ruth" nobody knows whether
-# "Calder" follows, and a mention that turns out to be a beginning does no harm.
-NAME_LEANING = np.array([float(s in ("gum", "litbank")) for s in SCHEMES], np.float32)
 
 
 class Linear:
@@ -193,7 +190,7 @@ def read_parts(
     keys = seen[:, weights.detection_size :]
     left_keys, right_keys = keys[:, : weights.edge_size], keys[:, weights.edge_size :]
     outputs = weights.detected(detection)
-    schemes = scheme_probabilities(outputs[:, : len(SCHEMES)], all_rows)
+    schemes = scheme_probabilities(outputs[:, : len(SCHEMES)])
     is_head = schemes[:, READ_BY].max(axis=1) >= DETECTED
     heads = np.flatnonzero(is_head)
     # Tokens before the first new one, which mentions may begin with
@@ -306,7 +303,8 @@ def clues_of(table: MentionTable, choices: Choices, before: Longs) -> Clues:
     for i in np.flatnonzero(choices.is_new).tolist():
         cell = int(choices.cell[i])
         lost[i], held[cell] = held[cell], int(choices.entity[i])
-    gender = table.fields[:, Field.GENDER].astype(np.int64)
+    told = table.fields[:, [Field.GENDER, Field.GIVEN]].max(axis=1)
+    gender = told.astype(np.int64)
     words = table.names.astype(np.int64)
     return Clues(name.astype(np.int64), words, is_name, gender, person, lost)
 
@@ -315,11 +313,9 @@ GREETED = np.array([text_hash(word) for word in sorted(GREETINGS)])
 READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]
 
 
-def scheme_probabilities(logits: Floats, rows: Ints) -> Floats:
+def scheme_probabilities(logits: Floats) -> Floats:
     """How likely each scheme calls a token a mention's head (N, 4)."""
-    capital = (rows[:, Column.CAPITAL, None] > 0).astype(np.float32)
-    leaning: Floats = LEANING + capital * NAME_LEANING
-    return sigmoid(logits + leaning)
+    return sigmoid(logits + LEANING)
 
 
 def _interleaved(tails: list[Any], new: Any, lengths: Longs) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refreader_spacy.lang.en.lexemes import HASH_BITS, Column, Determiner, Role
-from refreader_spacy.lang.en.pronouns import Pronoun
+from refreader_spacy.lang.en.pronouns import Case, Pronoun
 from refreader_spacy.lang.en.words import Gender, Number
 from refreader_spacy.reader.tokens import (
     OFFSET,
@@ -69,6 +69,8 @@ class Field(IntEnum):
     SURE = 15  # is it a name or noun, so that its words say what it is?
     LETTERS = 16  # of a head that may be an acronym
     VOICE = 17
+    GIVEN = 18  # the gender that a name of one word tells, which may be a surname
+    CASE = 19  # of a pronoun: a Case, or 0
 
 
 class Voice(IntEnum):
@@ -83,6 +85,7 @@ class Voice(IntEnum):
 
 
 N_VOICES = Voice.OTHERS + 2
+N_CASES = len(Case) + 1
 N_FIELDS = len(Field)
 
 
@@ -90,7 +93,7 @@ N_FIELDS = len(Field)
 class MentionTable:
     """Mentions in the order of their heads.
 
-    fields (Ints): What is known of each (K, 18).
+    fields (Ints): What is known of each (K, 20).
     names (Ints): Hashes of capitalised words, 0 where there are fewer (K, W).
     words (Ints): Hashes of all words that say what is meant (K, W).
     """
@@ -152,7 +155,10 @@ def describe_mentions(
     fields[:, Field.STRING] = string_hashes(words, sure)
     fields[:, Field.INITIALS] = _initials(named, span)
     fields[:, Field.LETTERS] = np.where(sure, head[:, Column.LETTERS], 0)
-    fields[:, Field.GENDER] = _genders(span, inside, head, kind)
+    gender = _genders(span, inside, head, kind)
+    lone = (heads == starts) & (head[:, Column.GIVEN] > 0) & (gender != Gender.NEUTER)
+    fields[:, Field.GENDER] = np.where(lone, 0, gender)
+    fields[:, Field.GIVEN] = np.where(lone, gender, 0)
     fields[:, Field.NUMBER] = _numbers(head, start, kind, pronoun)
     fields[:, Field.REFLEXIVE] = head[:, Column.REFLEXIVE]
     fields[:, Field.QUOTATION] = head[:, QUOTATION]
@@ -163,6 +169,7 @@ def describe_mentions(
     fields[:, Field.PRONOUN] = np.where(pronoun > 0, head[:, Column.WORD], 0)
     fields[:, Field.SURE] = sure
     fields[:, Field.VOICE] = _voices(head, pronoun)
+    fields[:, Field.CASE] = np.where(pronoun > 0, head[:, Column.CASE], 0)
     return MentionTable(fields, names, words)
 
 
@@ -205,7 +212,6 @@ def _genders(span: Ints, inside: NDArray[np.bool_], head: Ints, kind: Ints) -> I
     told = np.where(inside, span[:, :, Column.GENDER], 0)  # (K, W)
     first = told[np.arange(len(told)), (told > 0).argmax(axis=1)]
     gender[named] = first[named]
-    # "John" as a surname's only trace tells little, and still more than nothing
     gender[kind == Kind.CONJUNCTION] = Gender.UNKNOWN
     return gender
 

@@ -158,8 +158,19 @@ class EntityNetwork(nn.Module):
             window begins with some tokens of the one before.
         valid (Tensor): Which of them are read for good, in the order of tokens (B, L).
         """
-        states, _ = self.recurrence(self.drop(inputs, 0.6)[windows])
-        return Encoded(inputs, states[valid])
+        read = self.drop(inputs, 0.6)
+        middle = windows.shape[1] // 2
+        short = ~valid[:, middle:].any(dim=1)  # (B,)
+        if not short.any():
+            return Encoded(inputs, self.recurrence(read[windows])[0][valid])
+        # Windows that end before the middle are read by themselves: half the work
+        hidden = read.new_zeros(len(read), self.recurrence.hidden_size)
+        for some, length in ((short, middle), (~short, windows.shape[1])):
+            places, counts = windows[some, :length], valid[some, :length]
+            if len(places):
+                states, _ = self.recurrence(read[places])
+                hidden = hidden.index_copy(0, places[counts], states[counts])
+        return Encoded(inputs, hidden)
 
     def both(self, encoded: Encoded) -> Tensor:
         """What heads see of each token (N, H + E)."""

@@ -13,7 +13,13 @@ import numpy as np
 from refreader_spacy.errors import Errors
 from refreader_spacy.reader.cells import Extra
 from refreader_spacy.reader.inference import ReaderState, ReaderWeights
-from refreader_spacy.reader.mentions import LONGEST, N_KINDS, N_VOICES, Field
+from refreader_spacy.reader.mentions import (
+    LONGEST,
+    N_CASES,
+    N_KINDS,
+    N_VOICES,
+    Field,
+)
 from refreader_spacy.reader.network import FURTHEST
 from refreader_spacy.reader.tokens import TextState
 
@@ -23,6 +29,8 @@ LARGEST = 2**31 - 1  # hash, position in a text or number of tokens
 HIGHEST = {
     Field.KIND: N_KINDS - 1,
     Field.GENDER: 3,
+    Field.GIVEN: 3,
+    Field.CASE: N_CASES - 1,
     Field.NUMBER: 2,
     Field.PLACE: 2,
     Field.VOICE: N_VOICES - 1,

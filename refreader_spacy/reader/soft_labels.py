@@ -29,12 +29,20 @@ class SoftLabels:
     links: list[list[tuple[int, float]]]
 
     def by_mention(self, number: Longs) -> list[dict[int, float]]:
-        """The links of some mentions, which are numbered anew by their order here."""
+        """The links of some mentions, which are numbered anew by their order here.
+
+        One that comes again is linked to where it began.
+        """
         place = {int(n): i for i, n in enumerate(number)}
-        return [
-            {place[j]: p for j, p in self.links[n] if j in place}
-            for n in number.tolist()
-        ]
+        begun: dict[int, int] = {}
+        found = []
+        for i, n in enumerate(number.tolist()):
+            if n in begun:
+                found.append({begun[n]: 1.0})
+            else:
+                found.append({place[j]: p for j, p in self.links[n] if j in place})
+            begun[n] = i
+        return found
 
 
 def soft_labels_of(doc: Doc) -> SoftLabels | None:

@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from refreader_spacy.corpora.span_groups import gold_groups
+from refreader_spacy.lang.en.lexemes import Column, Role
 from refreader_spacy.protocol import Array, Longs
 from refreader_spacy.reader.annotated import speaker_hashes
 from refreader_spacy.reader.cells import Cells, Extra
@@ -30,11 +31,12 @@ from refreader_spacy.reader.mentions import (
 )
 from refreader_spacy.reader.network import SCHEMES, TYPES
 from refreader_spacy.reader.soft_labels import soft_labels_of
-from refreader_spacy.reader.tokens import TextState, token_rows
+from refreader_spacy.reader.tokens import Ints, TextState, token_rows
 
 NEAR = 12  # cells by recency whose scores are always learned from
 ANNOTATION = "annotation"  # a span group whose span's label is the annotation scheme
 _NAMES = [feature.name for feature in FEATURES]
+PERSON = TYPES.index("person")
 _HEAD, _NAME = _NAMES.index("head in cell"), _NAMES.index("name overlap")
 
 
@@ -109,6 +111,7 @@ class Supervisor:
         doc = example.predicted
         tokens = token_rows(doc, TextState(), _aligned_speakers(example))
         gold = gold_mentions(example, prefix, tokens.places)
+        gold = with_beginnings(gold, tokens.rows)
         columns = np.array(gold, np.int64).reshape(len(gold), len(GoldMention._fields))
         head, start, last, cluster, kind, ontonotes, number = columns.T
         start = np.maximum(start, head - LONGEST)
@@ -168,6 +171,29 @@ def gold_mentions(example: Example, prefix: str, places: Longs) -> list[GoldMent
             number += 1
     found.sort()
     return [m for i, m in enumerate(found) if not i or m.head != found[i - 1].head]
+
+
+def with_beginnings(gold: list[GoldMention], rows: Ints) -> list[GoldMention]:
+    """Gold mentions, and those that people's names begin with, by their heads.
+
+    After "Ruth", nobody can know that "Calder" comes. So she is stored there, and the
+    whole name is a link to her.
+    """
+    heads = {mention.head for mention in gold}
+    found = list(gold)
+    for mention in gold:
+        if rows[mention.head, Column.CAPITAL] == 0 or mention.type not in (-1, PERSON):
+            continue
+        for head in range(mention.head - 1, mention.start - 1, -1):
+            row = rows[head]
+            if head in heads or row[Column.CAPITAL] == 0 or row[Column.FUNCTION]:
+                break
+            if row[Column.ROLE] == Role.TITLE:
+                break
+            if mention.type == PERSON or row[Column.GIVEN]:
+                heads.add(head)
+                found.append(mention._replace(head=head))
+    return sorted(found)
 
 
 def _aligned_speakers(example: Example) -> list[int] | None:

@@ -59,7 +59,7 @@ def label(doc: Doc, part: Part, reader: Reader, prefix: str) -> None:
     whole = [Span(doc, 0, len(doc), label=reader.schemes[0])] if len(doc) else []
     doc.spans[ANNOTATION] = SpanGroup(doc, name=ANNOTATION, spans=whole)
     if not is_gap:  # its clusters are not the teacher's any more
-        soft = soft_links(part)
+        soft = without(soft_links(part), {*order})
         rank = {mention: i for i, mention in enumerate(order)}
         links = [[(rank[j], p) for j, p in soft[i] if j in rank] for i in order]
         sure = schemes[np.array(order, np.int64), 0].tolist()
@@ -81,6 +81,24 @@ def soft_links(part: Part) -> list[list[tuple[int, float]]]:
         likely = np.flatnonzero((links[i] >= FAINT) & (latest >= 0))
         found.append([(int(latest[c]), float(links[i, c])) for c in likely])
         latest[cell] = i
+    return found
+
+
+def without(
+    links: Sequence[list[tuple[int, float]]], kept: set[int]
+) -> list[list[tuple[int, float]]]:
+    """The same links where only some mentions count.
+
+    A link to one that doesn't, such as the beginning of a name, is one to what that was
+    linked to.
+    """
+    found: list[list[tuple[int, float]]] = []
+    for row in links:
+        shares: dict[int, float] = {}
+        for j, p in row:
+            for k, q in [(j, 1.0)] if j in kept else found[j]:
+                shares[k] = shares.get(k, 0.0) + p * q
+        found.append(list(shares.items()))
     return found
 
 

@@ -11,6 +11,7 @@ from enum import IntEnum
 from zlib import crc32
 
 from refreader_spacy.lang.en.pronouns import (
+    CASE_OF,
     DEMONSTRATIVES,
     POSSESSIVE_DETERMINERS,
     PRONOUN_OF,
@@ -84,6 +85,8 @@ class Column(IntEnum):
     LOWERCASE = 16  # does it begin with a lower-case letter?
     INITIAL = 17  # its first character
     LETTERS = 18  # a hash of its letters, if it may be an acronym
+    CASE = 19  # a pronoun's Case, or 0
+    GIVEN = 20  # is its gender that of a given name?
 
 
 HASH_BITS = 0x7FFFFFFF
@@ -189,6 +192,8 @@ def word_row(word: str) -> tuple[int, ...]:
         int(word[:1].islower()),
         ord(word[:1] or " "),
         letters_hash([ord(c) for c in word]) if _may_be_acronym(word) else 0,
+        CASE_OF.get(lower, 0) if pronoun else 0,
+        int(word in given_names() and not _noun_gender(lower)),
     )
 
 
@@ -205,11 +210,14 @@ def _may_be_acronym(word: str) -> bool:
 
 
 def _gender(word: str, lower: str, pronoun: Pronoun) -> Gender:
+    told = _noun_gender(lower) or pronoun_gender(pronoun)
+    return told or given_names().get(word, Gender.UNKNOWN)
+
+
+def _noun_gender(lower: str) -> Gender:
     if lower in MASCULINE_NOUNS:
         return Gender.MASCULINE
-    if lower in FEMININE_NOUNS:
-        return Gender.FEMININE
-    return pronoun_gender(pronoun) or given_names().get(word, Gender.UNKNOWN)
+    return Gender.FEMININE if lower in FEMININE_NOUNS else Gender.UNKNOWN
 
 
 def _number(lower: str, pronoun: Pronoun) -> Number:

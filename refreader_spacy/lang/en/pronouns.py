@@ -26,12 +26,12 @@ class Pronoun(IntEnum):
 class Case(IntEnum):
     """What a personal pronoun's form says about its place in the sentence."""
 
-    SUBJECT = 0
-    OBJECT = 1
-    EITHER = 2  # "it", "you"
-    POSSESSIVE = 3  # "his", "hers"
-    AMBIGUOUS = 4  # "her"
-    REFLEXIVE = 5
+    SUBJECT = 1
+    OBJECT = 2
+    EITHER = 3  # "it", "you"
+    POSSESSIVE = 4  # "his", "hers"
+    AMBIGUOUS = 5  # "her"
+    REFLEXIVE = 6
 
 
 _PERSONAL = {

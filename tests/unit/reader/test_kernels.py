@@ -20,6 +20,7 @@ from refreader_spacy.reader.memory import MemoryState, MemoryWeights
 from refreader_spacy.reader.mentions import (
     LONGEST,
     N_FIELDS,
+    N_CASES,
     N_KINDS,
     N_WORDS,
     Field,
@@ -33,6 +34,8 @@ entity = pytest.importorskip("refreader_spacy.reader.kernels.entity")
 HIGHEST = {
     Field.KIND: N_KINDS - 1,
     Field.GENDER: 3,
+    Field.GIVEN: 3,
+    Field.CASE: N_CASES - 1,
     Field.NUMBER: 2,
     Field.PLACE: 2,
     Field.LENGTH: LONGEST,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import spacy
 
-from refreader_spacy.lang.en.pronouns import Pronoun
+from refreader_spacy.lang.en.pronouns import Case, Pronoun
 from refreader_spacy.lang.en.words import Gender, Number
 from refreader_spacy.reader.mentions import Field, Kind, Voice, describe_mentions
 from refreader_spacy.reader.tokens import TextState, token_rows
@@ -48,6 +48,21 @@ def test_kinds(text, head, start, kind):
 )
 def test_genders(text, head, start, gender):
     assert described(text, head, start).fields[0, Field.GENDER] == gender
+
+
+def test_a_name_of_one_word_may_be_a_surname_so_its_gender_is_kept_apart():
+    for text, head, start, gender, given in (
+        ("saw Mary", 1, 1, Gender.UNKNOWN, Gender.FEMININE),
+        ("saw John Mary", 2, 1, Gender.MASCULINE, Gender.UNKNOWN),
+        ("saw Mum", 1, 1, Gender.FEMININE, Gender.UNKNOWN),
+    ):
+        fields = described(text, head, start).fields[0]
+        assert fields[[Field.GENDER, Field.GIVEN]].tolist() == [gender, given], text
+
+
+def test_the_case_of_a_pronoun_is_known():
+    for word, case in (("him", Case.OBJECT), ("He", Case.SUBJECT), ("Ann", 0)):
+        assert described(f"saw {word}", 1, 1).fields[0, Field.CASE] == case
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,38 @@ def test_other_tokens_are_aligned():
     assert s.start.tolist() == [0, 0]
 
 
+PEOPLE = ["Dr.", "Ruth", "Ann", "Lee", "met", "Lake", "Como", "and", "she", "left"]
+
+
+def test_a_person_is_stored_at_the_first_word_of_a_name():
+    doc = gold(PEOPLE, [[(0, 4, 3), (8, 9, 8)]])
+    s = supervised(doc)
+    assert s.head.tolist() == [1, 2, 3, 8]
+    assert s.start.tolist() == [0, 0, 0, 8]
+    assert s.last.tolist() == [3, 3, 3, 8]
+    assert s.pairs.target.tolist() == [1, 1, 1]
+    doc.spans["coref_clusters_2"] = [Span(doc, 5, 7, label="place")]
+    assert supervised(doc).head.tolist() == [1, 2, 3, 6, 8]  # not at "Lake"
+
+
+def test_where_types_are_not_told_first_names_tell_people():
+    words = ["Ruth", "Quux", "met", "Lake", "Como"]
+    doc = Doc(NLP.vocab, words=words)
+    for number, (start, end) in enumerate(((0, 2), (3, 5)), start=1):
+        doc.spans[f"coref_clusters_{number}"] = [Span(doc, start, end)]
+    assert supervised(doc).head.tolist() == [0, 1, 4]
+
+
+def test_a_teachers_links_of_a_name_are_those_of_its_beginning():
+    words = ["Ruth", "Lee", "met", "Ruth", "Lee"]
+    doc = gold(words, [[(0, 2, 1), (3, 5, 4)]])
+    write_soft_labels(doc, [1.0, 0.8], [[], [(0, 0.7)]])
+    s = supervised(doc)
+    assert s.head.tolist() == [0, 1, 3, 4]
+    assert s.detection.tolist() == pytest.approx([1, 1, 0, 0.8, 0.8])
+    assert s.pairs.target.tolist() == pytest.approx([1, 0.7, 1])
+
+
 def test_the_scheme_is_the_annotations():
     assert supervised(gold(scheme="litbank")).scheme == SCHEMES.index("litbank")
     assert supervised(gold(scheme="mine")).scheme == 0

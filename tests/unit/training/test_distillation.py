@@ -8,7 +8,7 @@ from refreader_spacy.corpora.gap import GAP_KEYS
 from refreader_spacy.decoding.decoder import Cluster, Mention
 from refreader_spacy.protocol import read_docs, reader_of
 from refreader_spacy.reader.soft_labels import soft_labels_of
-from refreader_spacy.training.distillation import label, soft_links, with_gap
+from refreader_spacy.training.distillation import label, soft_links, with_gap, without
 
 TEXT = "Ann Lee met Bo Ray because she was late. "
 PREFIX = "coref_clusters"
@@ -45,6 +45,13 @@ def heads(found):
 )
 def test_gap_corrects_the_teacher(nlp, a, b, said, right):
     assert heads(with_gap(gap_doc(nlp, a, b), clusters(*said))) == right
+
+
+def test_a_link_to_the_beginning_of_a_name_is_one_to_what_that_links_to():
+    links = [[], [(0, 0.5)], [(1, 0.8), (0, 0.1)], [(2, 1.0)]]
+    assert without(links, {0, 1, 2, 3}) == links
+    _, _, *rest = without(links, {0, 2, 3})
+    assert rest == [[(0, pytest.approx(0.5))], [(2, 1.0)]]
 
 
 def test_a_teacher_leaves_clusters_and_how_sure_it_was(reader_nlp):
