@@ -19,8 +19,8 @@ from refreader_spacy.reader.features import FEATURES, Feature, MentionSet, Op
 from refreader_spacy.reader.memory import MemoryState, MemoryWeights
 from refreader_spacy.reader.mentions import (
     LONGEST,
-    N_FIELDS,
     N_CASES,
+    N_FIELDS,
     N_KINDS,
     N_WORDS,
     Field,
