@@ -107,8 +107,13 @@ def name_words(mention: Span, head: int) -> NameWords | None:
 
 
 def is_name_word(token: Token) -> bool:
-    """Capitals say so, unless the word is known for something else."""
-    return has_capital(token.text) and plain(token.text) not in NEVER_NAMES
+    """Capitals say so, unless the word is known for something else.
+
+    Of words that were merged, the last one tells: "The old man" is no name.
+    """
+    words = token.text.split()
+    word = words[-1] if words else ""
+    return has_capital(word) and plain(word) not in NEVER_NAMES
 
 
 def has_capital(word: str) -> bool:

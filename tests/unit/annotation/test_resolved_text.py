@@ -174,6 +174,7 @@ PRONOUNS = [
     # White space
     ("[a:Ahab]  said\t[a:he] \n left .", "Ahab  said\tAhab \n left ."),
     ("[a:Captain\nAhab] said [a:he] left.", "Captain\nAhab said Captain Ahab left."),
+    ("[a:Tom \n Reed] said [a:he] left.", "Tom \n Reed said Tom Reed left."),
     ("", ""),
 ]
 ALL_ANAPHORS = [
