@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
@@ -20,6 +21,8 @@ from refreader_spacy.lang.en.pronouns import PRO_FORMS
 from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, TITLES, plain
 
 NEVER_NAMES = PRO_FORMS | DETERMINERS
+# What tokenizers leave in words of old books: "Ahab!--shudder"
+GLUED = re.compile(r"[?!;:\"“”]|,?--|—")
 RARE = 20  # of so many names, one that is said once is an error; first, of twice
 
 
@@ -44,7 +47,16 @@ class NameWords(NamedTuple):
 
 
 def is_pronoun(mention: Span) -> bool:
-    return all(plain(token.text) in PRO_FORMS for token in mention)
+    return all(plain(core(token.text)) in PRO_FORMS for token in mention)
+
+
+def core(word: str) -> str:
+    """A word without what is glued to it: "Ahab" of "Ahab!--shudder"."""
+    if word.isalpha():
+        return word
+    if word == "I.":  # the end of a sentence that spaCy takes for an abbreviation
+        return "I"
+    return next((part for part in GLUED.split(word) if part), word)
 
 
 def head_of(mention: Span) -> int:
@@ -96,7 +108,7 @@ def name_words(mention: Span, head: int) -> NameWords | None:
         plain(doc[start].text) in BEFORE_NAMES or is_edge(doc[start])
     ):
         start += 1
-    words = [word for token in doc[start:end] for word in token.text.split()]
+    words = [core(word) for token in doc[start:end] for word in token.text.split()]
     names = [word for word in words if plain(word) not in TITLES]
     proper = tuple(
         word for word in names if has_capital(word) and plain(word) not in NAME_SUFFIXES
@@ -112,7 +124,7 @@ def is_name_word(token: Token) -> bool:
     Of words that were merged, the last one tells: "The old man" is no name.
     """
     words = token.text.split()
-    word = words[-1] if words else ""
+    word = core(words[-1]) if words else ""
     return has_capital(word) and plain(word) not in NEVER_NAMES
 
 

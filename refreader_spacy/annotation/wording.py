@@ -8,6 +8,7 @@ from spacy.tokens import Doc, Span, Token
 
 from refreader_spacy.annotation.entities import Entity
 from refreader_spacy.annotation.mentions import (
+    GLUED,
     Kind,
     is_inside_word,
     is_name_word,
@@ -64,20 +65,21 @@ class SaidAgain(NamedTuple):
 def said_again(entity: Entity) -> SaidAgain | None:
     """What is said in other places, if the main mention is good enough."""
     kind = max(entity.kinds)
-    words = short_form(entity) if kind >= Kind.DESCRIPTION else None
-    if words is None:
+    if kind < Kind.DESCRIPTION:
+        return None
+    words = short_form(entity.main, entity.main_head)
+    if words is None or any(GLUED.search(token.text) for token in words):
         return None
     return SaidAgain(words, kind, number_of(words, entity, kind))
 
 
-def short_form(entity: Entity) -> Span | None:
-    """The part of the main mention that is said again, or None if it can't be.
+def short_form(main: Span, head: int) -> Span | None:
+    """The part of a mention that is said again, or None if it can't be.
 
     A name is said whole, without what was added to it. Of anything longer than a few
     words or with a clause in it, what stands up to its head is left, and "of" with what
     belongs to it.
     """
-    main, head = entity.main, entity.main_head
     doc = main.doc
     end = main.end
     while end > main.start + 1 and (doc[end - 1].is_space or is_clitic(doc[end - 1])):
