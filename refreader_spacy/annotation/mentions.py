@@ -17,7 +17,7 @@ from refreader_spacy.lang.en.phrases import (
     PARTICLES,
     QUANTIFIERS,
 )
-from refreader_spacy.lang.en.pronouns import PRO_FORMS
+from refreader_spacy.lang.en.pronouns import POSSESSIVES, PRO_FORMS
 from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, TITLES, plain
 
 NEVER_NAMES = PRO_FORMS | DETERMINERS
@@ -30,7 +30,7 @@ class Kind(IntEnum):
     """Kinds of mentions, the more informative the higher."""
 
     PRONOUN = 0
-    QUANTIFIED = 1  # nobody in particular: "every man"
+    QUANTIFIED = 1  # nobody in particular: "every man"; or no noun at all
     DESCRIPTION = 2
     NAME = 3
     TITLED_NAME = 4
@@ -84,12 +84,28 @@ def mention_kind(mention: Span, head: int) -> Kind:
         return Kind.PRONOUN
     if first in QUANTIFIERS or (first == "one" and len(mention) > 1):
         return Kind.QUANTIFIED
+    if is_imperative(mention):
+        return Kind.QUANTIFIED
     name = name_words(mention, head)
     if name is None:
         return Kind.DESCRIPTION
     if len(name.words) > 1:
         return Kind.FULL_NAME
     return Kind.TITLED_NAME if name.titled else Kind.NAME
+
+
+def is_imperative(mention: Span) -> bool:
+    """Is it the "Pour" of "Pour the batter", which only looks like a name?"""
+    if len(mention) > 1 or mention.end == len(mention.doc):
+        return False
+    word, following = mention[0], mention.doc[mention.end]
+    return (
+        plain(following.text) in DETERMINERS | POSSESSIVES
+        and bool(word.whitespace_)
+        and not word.ent_type
+        and has_capital(word.text)
+        and starts_sentence(word)
+    )
 
 
 def name_words(mention: Span, head: int) -> NameWords | None:
