@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -71,7 +72,8 @@ Scores = dict[str, Any]
         "surprisal": False,
         "scorer": {"@scorers": "refreader-spacy.coref_scorer.v1"},
     },
-    default_score_weights={"gap_f": None, "gap_best_f": None, "coref_f": 1.0},
+    # Of those that aren't weighed, spaCy would tell a model's card that they are 0
+    default_score_weights={"coref_f": 1.0},
 )
 def make_refreader(
     nlp: Language,
@@ -313,6 +315,8 @@ class RefReader(TrainablePipe):
             self.model.initialize(X=[example.reference for example in samples])
         else:
             self._start_from(weights)
+            if nlp is not None:
+                nlp.meta["sources"] = sources(nlp.meta, packaged_card(weights))
         self.model.attrs["trained"] = True
 
     def _start_from(self, weights: str) -> None:
@@ -378,6 +382,23 @@ class RefReader(TrainablePipe):
                 self.cfg[name] = wished[name]
         for name in wished:  # all are there, and right
             setattr(self, name, self.cfg[name])
+
+
+def packaged_card(weights: str) -> dict[str, Any]:
+    """What weights of the package say about themselves."""
+    from refreader_spacy.reader.packaged import CARD
+
+    path = files("refreader_spacy") / "weights" / weights / CARD
+    card: dict[str, Any] = srsly.json_loads(path.read_text("utf8"))
+    return card
+
+
+def sources(meta: dict[str, Any], card: dict[str, Any]) -> list[dict[str, Any]]:
+    """A pipeline's sources, with the weights it was trained from and their data."""
+    filled = {"lang": meta["lang"], "sources": meta.get("sources")}
+    fill_meta(filled, card)
+    found: list[dict[str, Any]] = filled["sources"]
+    return found
 
 
 def has_gold(example: Example, prefix: str) -> bool:
