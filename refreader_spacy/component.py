@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -22,8 +24,14 @@ from refreader_spacy.annotation.extensions import (
     write_clusters,
     write_trace,
 )
+from refreader_spacy.annotation.merged_tokens import (
+    has_merged_tokens,
+    in_words,
+    merged_reading,
+    move_clusters,
+)
 from refreader_spacy.decoding.decoder import decode
-from refreader_spacy.errors import Errors
+from refreader_spacy.errors import Errors, Warnings
 from refreader_spacy.files import unpacking
 from refreader_spacy.lang.languages import warn_of_language
 from refreader_spacy.protocol import (
@@ -64,7 +72,8 @@ Scores = dict[str, Any]
         "surprisal": False,
         "scorer": {"@scorers": "refreader-spacy.coref_scorer.v1"},
     },
-    default_score_weights={"gap_f": None, "gap_best_f": None, "coref_f": 1.0},
+    # Of those that aren't weighed, spaCy would tell a model's card that they are 0
+    default_score_weights={"coref_f": 1.0},
 )
 def make_refreader(
     nlp: Language,
@@ -225,7 +234,27 @@ class RefReader(TrainablePipe):
     def predict(self, docs: Iterable[Doc]) -> list[Part]:
         """What is decided about each Doc, which is left as it is."""
         self._check_trained()
-        return read_docs(self.model, list(docs), gates=self.trace)
+        return self._read(docs, gates=self.trace)
+
+    def _read(self, docs: Iterable[Doc], *, gates: bool) -> list[Part]:
+        return read_docs(self.model, [*map(self._in_words, docs)], gates=gates)
+
+    def _in_words(self, doc: Doc) -> Doc:
+        """What is read of a Doc: tokens that were merged before are words again."""
+        if self.tokenizer is None or not has_merged_tokens(doc):
+            return doc
+        if any(hasattr(layer, "upstream_name") for layer in self.model.walk()):
+            # A listener's vectors are of the Doc's own tokens
+            warnings.warn(Warnings.R903.format(name=self.name), stacklevel=2)
+            return doc
+        return in_words(doc, self.tokenizer)
+
+    def _write_trace(self, doc: Doc, part: Part) -> None:
+        if part.gates is None:
+            return
+        words = self._in_words(doc)
+        gates = part.gates
+        write_trace(doc, gates if words is doc else merged_reading(gates, words, doc))
 
     def _check_trained(self) -> None:
         if not self.model.attrs.get("trained"):
@@ -243,14 +272,16 @@ class RefReader(TrainablePipe):
                 labels=reader.labels,
                 singletons=self.keep_singletons,
             )
+            words = self._in_words(doc)
             write_clusters(
-                doc,
+                words,
                 clusters,
                 prefix=self.spans_prefix,
                 keep_singletons=self.keep_singletons,
             )
-            if part.gates is not None:
-                write_trace(doc, part.gates)
+            if words is not doc:
+                move_clusters(words, doc, self.spans_prefix)
+            self._write_trace(doc, part)
         if self.surprisal:
             from refreader_spacy.pretraining.surprisal import write_surprisals
 
@@ -284,6 +315,8 @@ class RefReader(TrainablePipe):
             self.model.initialize(X=[example.reference for example in samples])
         else:
             self._start_from(weights)
+            if nlp is not None:
+                nlp.meta["sources"] = sources(nlp.meta, packaged_card(weights))
         self.model.attrs["trained"] = True
 
     def _start_from(self, weights: str) -> None:
@@ -302,11 +335,8 @@ class RefReader(TrainablePipe):
             if "gap_pronoun" in example.reference.spans
             and read_trace(example.predicted) is None
         ]
-        for doc, part in zip(
-            unread, read_docs(self.model, unread, gates=True), strict=True
-        ):
-            if part.gates is not None:
-                write_trace(doc, part.gates)
+        for doc, part in zip(unread, self._read(unread, gates=True), strict=True):
+            self._write_trace(doc, part)
         return cast(Scores, super().score(examples, **kwargs))
 
     def from_bytes(
@@ -352,6 +382,23 @@ class RefReader(TrainablePipe):
                 self.cfg[name] = wished[name]
         for name in wished:  # all are there, and right
             setattr(self, name, self.cfg[name])
+
+
+def packaged_card(weights: str) -> dict[str, Any]:
+    """What weights of the package say about themselves."""
+    from refreader_spacy.reader.packaged import CARD
+
+    path = files("refreader_spacy") / "weights" / weights / CARD
+    card: dict[str, Any] = srsly.json_loads(path.read_text("utf8"))
+    return card
+
+
+def sources(meta: dict[str, Any], card: dict[str, Any]) -> list[dict[str, Any]]:
+    """A pipeline's sources, with the weights it was trained from and their data."""
+    filled = {"lang": meta["lang"], "sources": meta.get("sources")}
+    fill_meta(filled, card)
+    found: list[dict[str, Any]] = filled["sources"]
+    return found
 
 
 def has_gold(example: Example, prefix: str) -> bool:

@@ -703,12 +703,17 @@ class Warnings(metaclass=ErrorsWithCodes):
     """Every warning, one code each."""
 
     R901 = (
-        "Tokens were merged or split after coreference was annotated, and {n_dropped} "
-        "mention(s) are now parts of tokens and were dropped. Retokenise first: put "
-        "merge_entities or merge_noun_chunks before the refreader in the pipeline."
+        "Tokens were merged, and {n_dropped} mention(s) are parts of tokens, which no "
+        "span can be: they were dropped. To keep them, leave out merge_noun_chunks or "
+        "merge_entities, or read doc._.coref_clusters before tokens are merged."
     )
     R902 = (
         "The weights of '{name}' are for English, but the language of this pipeline is "
         "'{found}'. Its clusters will make little sense; train a model of your own "
         "with `spacy train`."
+    )
+    R903 = (
+        "Tokens of several words were merged before '{name}', which reads vectors of "
+        "another pipe and so can't read them word by word. Names in them are missed: "
+        "put merge_entities or merge_noun_chunks after '{name}'."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from operator import itemgetter
 
 from spacy.tokens import Span, Token
@@ -14,7 +15,15 @@ from refreader_spacy.annotation.wording import (
     is_clitic,
     is_possessive,
 )
-from refreader_spacy.lang.en.phrases import CLAUSE_OPENERS, COPULAS, INDEFINITES
+from refreader_spacy.lang.en.phrases import (
+    AUXILIARIES,
+    BEFORE_NAMES,
+    CLAUSE_OPENERS,
+    COPULAS,
+    INDEFINITES,
+    JUDGEMENTS,
+    WEATHER,
+)
 from refreader_spacy.lang.en.pronouns import (
     CASE_OF,
     POSSESSIVES,
@@ -29,12 +38,16 @@ from refreader_spacy.lang.en.words import (
     PREPOSITIONS,
     Gender,
     Number,
+    given_names,
+    is_plural_noun,
     name_gender,
     plain,
 )
 
 CLAUSE = 12  # tokens back to the subject of an object pronoun
 NEUTER_TYPES = ("place", "organization", "time", "event", "abstract", "substance")
+PEOPLE = (Gender.MASCULINE, Gender.FEMININE)
+LEAD_UP = CLAUSE_OPENERS | BEFORE_NAMES
 OPENERS = CLAUSE_OPENERS - {"to", "for", "as"}
 SAME_SUBJECT = ("and", "or", "but")  # may be before a verb with the subject before
 APPOSED = (",", "(", "-", "–", "—", ":")  # noqa: RUF001
@@ -47,6 +60,8 @@ def pronoun_agrees(pronoun: str, entity: Entity, form: SaidAgain) -> bool:
     if CASE_OF.get(pronoun, Case.REFLEXIVE) == Case.REFLEXIVE:
         return False
     if PRONOUN_OF[pronoun] == Pronoun.THEY:
+        if form.kind == Kind.NAME and is_capital_at_start(entity, form):
+            return False
         return form.number == Number.PLURAL or entity.type not in ("place", "time")
     gender = pronoun_gender(PRONOUN_OF[pronoun])
     if gender == Gender.UNKNOWN or form.number == Number.PLURAL:
@@ -54,12 +69,38 @@ def pronoun_agrees(pronoun: str, entity: Entity, form: SaidAgain) -> bool:
     is_human = gender != Gender.NEUTER
     if is_human and entity.type in NEUTER_TYPES:
         return False
-    if form.kind < Kind.NAME:
-        return True
     if not is_human:
-        return entity.type != "person"
+        return form.kind < Kind.NAME or entity.type != "person"
     name = [word for token in form.words for word in token.text.split()]
-    return name_gender(name) in (Gender.UNKNOWN, gender)
+    told = name_gender(name) if form.kind >= Kind.NAME else Gender.UNKNOWN
+    return gender == (told or usual_gender(entity))
+
+
+def usual_gender(entity: Entity) -> Gender:
+    """What most of an entity's pronouns tell: where it is "he", "her" is another."""
+    told = Counter(
+        gender
+        for mention in entity.mentions
+        if (word := plain(mention.text)) in PRONOUN_OF
+        and (gender := pronoun_gender(PRONOUN_OF[word])) in PEOPLE
+    )
+    return told.most_common(1)[0][0] if told else Gender.UNKNOWN
+
+
+def is_capital_at_start(entity: Entity, form: SaidAgain) -> bool:
+    """Is it a noun like "Visitors", of which nobody can tell whether it is a name?"""
+    first = form.words[0]
+    return (
+        len(form.words) == 1
+        and is_plural_noun(first.text)
+        and first.text not in given_names()
+        and not first.ent_type
+        and all(
+            starts_sentence(mention[0])
+            for mention in entity.mentions
+            if mention.text == first.text
+        )
+    )
 
 
 def is_object_of_itself(entity: Entity, mention: Span, owners: Owners) -> bool:
@@ -72,16 +113,37 @@ def is_object_of_itself(entity: Entity, mention: Span, owners: Owners) -> bool:
         return False
     for i in range(mention.start - 1, max(mention.start - CLAUSE, 0) - 1, -1):
         token = doc[i]
-        word = plain(token.text)
         if is_break(token) or token.is_space:
             return False
-        if word in OPENERS and begins_clause(doc[i + 1], owners):
+        if plain(token.text) in OPENERS and begins_clause(doc[i + 1], owners):
             return False
-        if owners.get(i):
-            is_other = is_clitic(token) or is_clitic(doc[i + 1])
-            is_other |= i > 0 and plain(doc[i - 1].text) in PREPOSITIONS
-            return owners[i] == [entity.number - 1] and not is_other
+        if owners.get(i) and is_subject_place(doc[i], owners):
+            of_other = is_clitic(token) or is_clitic(doc[i + 1])
+            of_other |= is_possessive(doc[i : i + 1]) is True
+            return owners[i] == [entity.number - 1] and not of_other
     return False
+
+
+def is_subject_place(token: Token, owners: Owners) -> bool:
+    """Does the mention that ends with this token begin a clause?
+
+    After a verb or a preposition there is no subject: "add the eggs and beat them".
+    """
+    if CASE_OF.get(plain(token.text)) in (Case.SUBJECT, Case.EITHER):
+        return not is_object(token.doc[token.i : token.i + 1])
+    first = token
+    while first.i and {*owners.get(first.i - 1, ())} & {*owners[token.i]}:
+        first = first.nbor(-1)
+    if starts_sentence(first):
+        return True
+    before = first.nbor(-1)
+    word = plain(before.text)
+    return (
+        is_break(before)
+        or before.is_space
+        or (word in LEAD_UP and word not in PREPOSITIONS - OPENERS)
+        or word.endswith("ly")
+    )
 
 
 def begins_clause(token: Token, owners: Owners) -> bool:
@@ -95,6 +157,20 @@ def begins_clause(token: Token, owners: Owners) -> bool:
         token.i in owners
         or token.text[:1].isupper()
         or plain(token.text) in DETERMINERS | POSSESSIVES | PRONOUNS
+    )
+
+
+def is_expletive(mention: Span) -> bool:
+    """Does "it" mean nothing: "it was dark", "it is clear that"?"""
+    if plain(mention.text) != "it":
+        return False
+    after = [plain(token.text) for token in mention.doc[mention.end : mention.end + 5]]
+    while after and after[0] in AUXILIARIES | {"'s", "not", "n't", "getting"}:
+        after.pop(0)
+    if not after or plain(token_text(mention, mention.end)) not in AUXILIARIES | {"'s"}:
+        return False
+    return after[0] in WEATHER or (
+        after[0] in JUDGEMENTS and len(after) > 1 and after[1] in ("that", "to", "for")
     )
 
 
@@ -182,6 +258,11 @@ def link_probabilities(entity: Entity) -> list[float]:
             probability = min(probability, weakest.get(antecedent, 1.0))
         weakest[anaphor] = max(weakest.get(anaphor, 0.0), probability)
     return [weakest.get(i, linked.get(i, 1.0)) for i in range(len(entity))]
+
+
+def token_text(mention: Span, i: int) -> str:
+    token = token_at(mention, i)
+    return "" if token is None else token.text
 
 
 def token_at(mention: Span, i: int) -> Token | None:

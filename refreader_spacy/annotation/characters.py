@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from refreader_spacy.annotation.entities import Entity, entities
-from refreader_spacy.annotation.mentions import Kind, name_words
-from refreader_spacy.annotation.namesakes import join_namesakes, naming_of
-from refreader_spacy.annotation.wording import said_again
+from refreader_spacy.annotation.mentions import Kind, core, name_words
+from refreader_spacy.annotation.namesakes import SHARE, join_namesakes, naming_of
+from refreader_spacy.annotation.narrator import (
+    NARRATOR,
+    is_quoted,
+    join_narrator,
+    quoted_tokens,
+    says_i,
+)
+from refreader_spacy.annotation.wording import said_again, short_form
 from refreader_spacy.lang.en.pronouns import PRONOUN_OF, Pronoun
 from refreader_spacy.lang.en.words import name_gender, plain
 
@@ -59,26 +66,29 @@ class Together(NamedTuple):
 def characters(doc: Doc, *, minimum: int = 1, join: bool = True) -> list[Character]:
     """The characters of a Doc with their coreference, the most mentioned first.
 
+    Those that are never called anything are left out, but for who tells the story.
+
     minimum (int): Leave out who is mentioned less often.
-    join (bool): Clusters of the same name are one character: in a long text, somebody
-        may have been forgotten and come back.
+    join (bool): Clusters of the same name are one character, and so are all of who
+        tells the story: in a long text, somebody may be forgotten and come back.
     """
     people = [entity for entity in entities(doc) if is_character(entity)]
+    quoted = quoted_tokens(doc)
     if join:
-        people = join_namesakes(people)
-    found = [entity for entity in people if len(entity) >= minimum]
-    found.sort(key=lambda entity: (-len(entity), entity.number))
-    return [character(entity, number) for number, entity in enumerate(found, start=1)]
+        people = join_narrator(join_namesakes(people), quoted)
+    found = [
+        (entity, name)
+        for entity in sorted(people, key=lambda entity: (-len(entity), entity.number))
+        if len(entity) >= minimum and (name := display_name(entity, quoted))
+    ]
+    return [
+        character(entity, name, number)
+        for number, (entity, name) in enumerate(found, start=1)
+    ]
 
 
-def character(entity: Entity, number: int) -> Character:
+def character(entity: Entity, name: str, number: int) -> Character:
     pronouns = pronoun_counts(entity)
-    pronoun = max(pronouns, key=lambda word: pronouns[word], default="")
-    form = said_again(entity)
-    words = entity.main if form is None else form.words
-    name = " ".join(words.text.split())
-    if pronoun == "I" and naming_of(entity) is None:
-        name = "I"  # whom somebody once called by a name
     return Character(
         number=number,
         name=name,
@@ -86,11 +96,31 @@ def character(entity: Entity, number: int) -> Character:
         called=called(entity),
         n_mentions=len(entity),
         n_names=sum(kind >= Kind.NAME for kind in entity.kinds),
-        pronoun=pronoun,
+        pronoun=max(pronouns, key=lambda word: pronouns[word], default=""),
         heads=entity.heads,
         first=entity.mentions[0].start_char,
         last=max(mention.end_char for mention in entity.mentions),
     )
+
+
+def display_name(entity: Entity, quoted: Sequence[bool]) -> str:
+    """The most informative name, or else the most frequent description.
+
+    Who is all but always a pronoun has none, unless it is the narrator.
+    """
+    if says_i(entity) and not is_quoted(entity, quoted):
+        return NARRATOR
+    if naming_of(entity) is None:
+        name, count = next(iter(called(entity).items()), ("", 0))
+        return name if count * SHARE >= len(entity) else ""
+    form = said_again(entity)
+    return clean(entity.main if form is None else form.words)
+
+
+def clean(words: Span) -> str:
+    """Words on one line, without what is glued to them or follows as a possessive."""
+    text = " ".join(core(word) for word in words.text.split())
+    return text.removesuffix("'s").removesuffix("’s")  # noqa: RUF001
 
 
 def is_character(entity: Entity) -> bool:
@@ -111,17 +141,26 @@ def pronoun_counts(entity: Entity) -> Counter[str]:
 
 
 def called(entity: Entity) -> dict[str, int]:
-    """Names and descriptions with their counts, names without what follows them."""
-    counts: Counter[str] = Counter()
+    """Names and descriptions with their counts, without what follows them.
+
+    What differs only in its capitals is one, in the form that comes most often.
+    """
+    forms: dict[str, Counter[str]] = {}
     for mention, head, kind in zip(
         entity.mentions, entity.heads, entity.kinds, strict=True
     ):
         if kind == Kind.PRONOUN:
             continue
         name = name_words(mention, head)
-        words = mention if name is None else mention.doc[name.start : name.end]
-        text = " ".join(words.text.split()).removesuffix("'s").removesuffix("’s")  # noqa: RUF001
-        counts[text] += 1
+        if name is None:
+            words = short_form(mention, head) or mention.doc[head : head + 1]
+        else:
+            words = mention.doc[name.start : name.end]
+        text = clean(words)
+        forms.setdefault(text.lower(), Counter())[text] += 1
+    counts = Counter(
+        {form.most_common(1)[0][0]: form.total() for form in forms.values()}
+    )
     return dict(counts.most_common())
 
 

@@ -11,10 +11,13 @@ from weakref import WeakKeyDictionary
 from spacy.tokens import Doc, Span, SpanGroup
 
 from refreader_spacy.annotation.realignment import is_stale, realign, stored_spans
+from refreader_spacy.corpora.span_groups import SPEAKER_LABELS, SPEAKERS
 
 DEFAULT_PREFIX = "coref_clusters"
 READ = "coref_read"  # a group with each text that was read, labelled with the prefix
 LINKS = "coref_links"  # a group of pairs: `Doc.from_docs` and JSON drop groups' attrs
+
+OTHERS = (READ, SPEAKERS, SPEAKER_LABELS)  # groups whose spans are no mentions
 
 MANY = 500  # span groups that are checked for changes at each access
 
@@ -76,8 +79,10 @@ def index_of(doc: Doc) -> Index:
     groups, sizes = state_of(doc)
     index = INDEXES.get(doc)
     if index is None or index.groups != groups or index.sizes != sizes:
-        if is_stale(doc, (ours := cluster_groups(doc)).values()):
-            realign(doc, ours, pairs=LINKS, texts=READ)
+        ours = cluster_groups(doc)
+        speakers = [doc.spans[key] for key in OTHERS[1:] if key in doc.spans]
+        if is_stale(doc, [*ours.values(), *speakers]):
+            realign(doc, ours, pairs=LINKS, others=OTHERS)
             groups, sizes = state_of(doc)
         index = INDEXES[doc] = Index(groups, sizes, indexed_clusters(doc), {}, {})
         for number, cluster in enumerate(index.clusters):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
@@ -16,10 +17,12 @@ from refreader_spacy.lang.en.phrases import (
     PARTICLES,
     QUANTIFIERS,
 )
-from refreader_spacy.lang.en.pronouns import PRO_FORMS
+from refreader_spacy.lang.en.pronouns import POSSESSIVES, PRO_FORMS
 from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, TITLES, plain
 
 NEVER_NAMES = PRO_FORMS | DETERMINERS
+# What tokenizers leave in words of old books: "Ahab!--shudder"
+GLUED = re.compile(r"[?!;:\"“”]|,?--|—")
 RARE = 20  # of so many names, one that is said once is an error; first, of twice
 
 
@@ -27,7 +30,7 @@ class Kind(IntEnum):
     """Kinds of mentions, the more informative the higher."""
 
     PRONOUN = 0
-    QUANTIFIED = 1  # nobody in particular: "every man"
+    QUANTIFIED = 1  # nobody in particular: "every man"; or no noun at all
     DESCRIPTION = 2
     NAME = 3
     TITLED_NAME = 4
@@ -44,7 +47,16 @@ class NameWords(NamedTuple):
 
 
 def is_pronoun(mention: Span) -> bool:
-    return all(plain(token.text) in PRO_FORMS for token in mention)
+    return all(plain(core(token.text)) in PRO_FORMS for token in mention)
+
+
+def core(word: str) -> str:
+    """A word without what is glued to it: "Ahab" of "Ahab!--shudder"."""
+    if word.isalpha():
+        return word
+    if word == "I.":  # the end of a sentence that spaCy takes for an abbreviation
+        return "I"
+    return next((part for part in GLUED.split(word) if part), word)
 
 
 def head_of(mention: Span) -> int:
@@ -72,12 +84,28 @@ def mention_kind(mention: Span, head: int) -> Kind:
         return Kind.PRONOUN
     if first in QUANTIFIERS or (first == "one" and len(mention) > 1):
         return Kind.QUANTIFIED
+    if is_imperative(mention):
+        return Kind.QUANTIFIED
     name = name_words(mention, head)
     if name is None:
         return Kind.DESCRIPTION
     if len(name.words) > 1:
         return Kind.FULL_NAME
     return Kind.TITLED_NAME if name.titled else Kind.NAME
+
+
+def is_imperative(mention: Span) -> bool:
+    """Is it the "Pour" of "Pour the batter", which only looks like a name?"""
+    if len(mention) > 1 or mention.end == len(mention.doc):
+        return False
+    word, following = mention[0], mention.doc[mention.end]
+    return (
+        plain(following.text) in DETERMINERS | POSSESSIVES
+        and bool(word.whitespace_)
+        and not word.ent_type
+        and has_capital(word.text)
+        and starts_sentence(word)
+    )
 
 
 def name_words(mention: Span, head: int) -> NameWords | None:
@@ -96,7 +124,7 @@ def name_words(mention: Span, head: int) -> NameWords | None:
         plain(doc[start].text) in BEFORE_NAMES or is_edge(doc[start])
     ):
         start += 1
-    words = [word for token in doc[start:end] for word in token.text.split()]
+    words = [core(word) for token in doc[start:end] for word in token.text.split()]
     names = [word for word in words if plain(word) not in TITLES]
     proper = tuple(
         word for word in names if has_capital(word) and plain(word) not in NAME_SUFFIXES
@@ -107,8 +135,13 @@ def name_words(mention: Span, head: int) -> NameWords | None:
 
 
 def is_name_word(token: Token) -> bool:
-    """Capitals say so, unless the word is known for something else."""
-    return has_capital(token.text) and plain(token.text) not in NEVER_NAMES
+    """Capitals say so, unless the word is known for something else.
+
+    Of words that were merged, the last one tells: "The old man" is no name.
+    """
+    words = token.text.split()
+    word = core(words[-1]) if words else ""
+    return has_capital(word) and plain(word) not in NEVER_NAMES
 
 
 def has_capital(word: str) -> bool:

@@ -65,7 +65,9 @@ def is_stale(doc: Doc, groups: Iterable[SpanGroup]) -> bool:
     )
 
 
-def realign(doc: Doc, clusters: Iterable[str], pairs: str, texts: str) -> None:
+def realign(
+    doc: Doc, clusters: Iterable[str], pairs: str, others: Iterable[str]
+) -> None:
     """Find the tokens of each span by its characters, which are still right.
 
     A mention that became a part of a token is kept if it ends where the token ends, as
@@ -74,7 +76,7 @@ def realign(doc: Doc, clusters: Iterable[str], pairs: str, texts: str) -> None:
 
     clusters (Iterable[str]): The keys of the clusters' groups.
     pairs (str): The key of the group with links as pairs of spans.
-    texts (str): The key of the group of whole texts.
+    others (Iterable[str]): The keys of groups whose spans are no mentions.
     """
     edges = token_edges(doc)
     text = doc.text
@@ -103,11 +105,13 @@ def realign(doc: Doc, clusters: Iterable[str], pairs: str, texts: str) -> None:
         doc.spans[key] = SpanGroup(
             doc, name=key, spans=list(spans.values()), attrs=attrs
         )
-    if texts in doc.spans:
-        wholes = [
-            (span, place(span, text, *edges)) for span in stored_spans(doc.spans[texts])
+    for key in {*others} & {*doc.spans}:
+        spans_there = [
+            (span, place(span, text, *edges)) for span in stored_spans(doc.spans[key])
         ]
-        doc.spans[texts] = [moved(doc, span, where) for span, where in wholes if where]
+        doc.spans[key] = [
+            moved(doc, span, where) for span, where in spans_there if where
+        ]
     if pairs in doc.spans:
         spans_of_links = [
             (span, place(span, text, *edges)) for span in stored_spans(doc.spans[pairs])

@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span, Token
 from refreader_spacy.annotation.anaphors import (
     can_replace_noun,
     follows_same,
+    is_expletive,
     is_far_cataphor,
     is_object_of_itself,
     link_probabilities,
@@ -116,8 +117,11 @@ class Resolver:
         possessive = is_possessive(mention)
         if possessive is None:
             return None
-        text = self.said(entity, form, mention[0], depth)
+        words = form.possessor if possessive else form.words
+        text = self.said(entity, form.kind, words, mention[0], depth)
         if possessive:
+            if "'s " in text:  # "Ann's aunt's hat" is no better than "her hat"
+                return None
             text += possessive_ending(text, form.number)
         if CASE_OF.get(word) in (Case.SUBJECT, Case.EITHER):
             return with_verb(mention, text, form.number)
@@ -136,6 +140,7 @@ class Resolver:
                 return self.anaphors == "all" and word != "that"
             return (
                 pronoun_agrees(word, entity, form)
+                and not is_expletive(mention)
                 and not is_far_cataphor(entity, mention, form)
                 and not is_object_of_itself(entity, mention, self.owners)
             )
@@ -153,7 +158,7 @@ class Resolver:
         if PRONOUN_OF[word] == Pronoun.I:
             text = speaker
         elif form is not None and form.kind >= Kind.NAME:
-            text = self.said(entity, form, mention[0], DEEPEST)
+            text = self.said(entity, form.kind, form.words, mention[0], DEEPEST)
         else:
             return None
         if CASE_OF[word] == Case.POSSESSIVE:
@@ -167,10 +172,12 @@ class Resolver:
             return with_verb(mention, text, Number.SINGULAR)
         return Replacement(mention.start_char, mention.end_char, text)
 
-    def said(self, entity: Entity, form: SaidAgain, place: Token, depth: int) -> str:
+    def said(
+        self, entity: Entity, kind: Kind, words: Span, place: Token, depth: int
+    ) -> str:
         """The entity's words in another token's place."""
-        text = with_article(self.said_inside(entity, form.words, depth), form)
-        return in_case(text, form.words, place)
+        text = with_article(self.said_inside(entity, words, depth), words, kind)
+        return in_case(text, words, place)
 
     def said_inside(self, entity: Entity, words: Span, depth: int) -> str:
         """Words of a main mention, with the pronouns in it replaced as well."""

@@ -8,6 +8,7 @@ from spacy.tokens import Doc, Span, Token
 
 from refreader_spacy.annotation.entities import Entity
 from refreader_spacy.annotation.mentions import (
+    GLUED,
     Kind,
     is_inside_word,
     is_name_word,
@@ -31,8 +32,10 @@ from refreader_spacy.lang.en.pronouns import (
     CASE_OF,
     POSSESSIVES,
     PRO_FORMS,
+    PRONOUN_OF,
     PRONOUNS,
     Case,
+    Pronoun,
 )
 from refreader_spacy.lang.en.words import (
     CLITICS,
@@ -50,13 +53,19 @@ from refreader_spacy.lang.en.words import (
 LONGEST = 8  # tokens of a mention that is said again as it is
 CAPITAL_ONLY_AT_START = (PRONOUNS | DETERMINERS) - {"i"}
 NEVER_POSSESSED = AFTER_OBJECTS | DETERMINERS | PRONOUNS
+BEGIN_PHRASES = DETERMINERS | POSSESSIVES | PRONOUNS
 CLAUSES = AUXILIARIES | {"who", "whom", "whose", "which", "that", "where", "when"}
 
 
 class SaidAgain(NamedTuple):
-    """What stands for an entity in places other than its main mention."""
+    """What stands for an entity in places other than its main mention.
+
+    possessor (Span): What can be before "'s": of "the captain of the ship", "the
+        captain".
+    """
 
     words: Span
+    possessor: Span
     kind: Kind
     number: Number
 
@@ -64,20 +73,29 @@ class SaidAgain(NamedTuple):
 def said_again(entity: Entity) -> SaidAgain | None:
     """What is said in other places, if the main mention is good enough."""
     kind = max(entity.kinds)
-    words = short_form(entity) if kind >= Kind.DESCRIPTION else None
-    if words is None:
+    if kind < Kind.DESCRIPTION:
         return None
-    return SaidAgain(words, kind, number_of(words, entity, kind))
+    words = short_form(entity.main, entity.main_head)
+    if words is None or any(GLUED.search(token.text) for token in words):
+        return None
+    number = number_of(words, entity, kind)
+    return SaidAgain(words, possessor_of(words, kind), kind, number)
 
 
-def short_form(entity: Entity) -> Span | None:
-    """The part of the main mention that is said again, or None if it can't be.
+def possessor_of(words: Span, kind: Kind) -> Span:
+    if kind >= Kind.NAME or is_coordinated(words):
+        return words
+    of = next((token.i for token in words if plain(token.text) == "of"), words.end)
+    return words.doc[words.start : max(of, words.start + 1)]
 
-    A name is said whole, without what was added to it. Of anything longer than a few
-    words or with a clause in it, what stands up to its head is left, and "of" with what
-    belongs to it.
+
+def short_form(main: Span, head: int) -> Span | None:
+    """The part of a mention that is said again, or None if it can't be.
+
+    A name is said whole, without what was added to it. Of anything else, it is what
+    stands up to its head, and "of" with what belongs to it: "the onions" of "the onions
+    in a pan".
     """
-    main, head = entity.main, entity.main_head
     doc = main.doc
     end = main.end
     while end > main.start + 1 and (doc[end - 1].is_space or is_clitic(doc[end - 1])):
@@ -86,13 +104,41 @@ def short_form(entity: Entity) -> Span | None:
         return doc[main.start : end] if end - main.start <= LONGEST else None
     if (name := name_words(main, head)) is not None:
         return whole_name(doc, main, name.start, name.end)
-    after = [plain(token.text) for token in doc[head + 1 : end]]
-    if end - main.start > LONGEST or any(
-        word in CLAUSES or is_break(token)
-        for word, token in zip(after, doc[head + 1 : end], strict=True)
-    ):
-        end = end_of_complement(doc, main.start, head, end)
+    stop = end_of_core(doc, head, end)
+    if stop < end:
+        end = end_of_complement(doc, main.start, stop - 1, end)
     return doc[main.start : end] if end - main.start <= LONGEST else None
+
+
+def end_of_core(doc: Doc, head: int, end: int) -> int:
+    """Where a noun phrase ends without what follows its head.
+
+    Other nouns may stay ("city" is the head's beginning in "the city council"), but no
+    verb: in "the report criticised the minister", what comes before an article isn't a
+    part of the phrase.
+    """
+    stop = head + 1
+    while stop < end and not follows_head(doc[stop]):
+        stop += 1
+    if stop < end and (
+        plain(doc[stop].text) in BEGIN_PHRASES
+        or any(may_be_verb(token) for token in doc[head + 1 : stop])
+    ):
+        return head + 1
+    return stop
+
+
+def follows_head(token: Token) -> bool:
+    """Can it only come after the nouns of a phrase?"""
+    word = plain(token.text)
+    return is_break(token) or word in CLAUSES | PREPOSITIONS | BEGIN_PHRASES
+
+
+def may_be_verb(token: Token) -> bool:
+    word = plain(token.text)
+    return word in INVARIANT_VERBS or (
+        token.text.islower() and word.endswith(("ed", "ing", "wn"))
+    )
 
 
 def end_of_complement(doc: Doc, start: int, head: int, end: int) -> int:
@@ -188,15 +234,27 @@ def number_of(words: Span, entity: Entity, kind: Kind) -> Number:
     if kind >= Kind.NAME:
         if first == "the" and is_plural_noun(words[-1].text):
             return Number.PLURAL if entity.type in ("", "person") else Number.UNKNOWN
-        return Number.SINGULAR
+        return Number.PLURAL if is_team(words, entity, kind) else Number.SINGULAR
     if first in NUMERALS | {"these", "those", "both"} or is_plural_noun(head.text):
         return Number.PLURAL
     return Number.SINGULAR
 
 
-def with_article(text: str, form: SaidAgain) -> str:
+def is_team(words: Span, entity: Entity, kind: Kind) -> bool:
+    """Is it "Rovers", which others call "they" and nobody "he" or "it"?"""
+    pronouns = {PRONOUN_OF.get(plain(mention.text)) for mention in entity.mentions}
+    return (
+        kind == Kind.NAME
+        and entity.type != "person"
+        and is_plural_noun(words[-1].text)
+        and words[-1].text not in given_names()
+        and Pronoun.THEY in pronouns
+        and pronouns.isdisjoint({Pronoun.HE, Pronoun.SHE, Pronoun.IT})
+    )
+
+
+def with_article(text: str, words: Span, kind: Kind) -> str:
     """The same as something known: "a man" is now "the man"."""
-    words, kind, _ = form
     first = first_word(words)
     if kind >= Kind.NAME:
         return text
@@ -267,7 +325,7 @@ def possessive_ending(words: str, number: Number) -> str:
     """What to add: "Ahab's", "James's", but "the sailors'", and nothing twice."""
     if words.endswith(tuple(CLITICS)):
         return ""
-    return "'" if number == Number.PLURAL and words.endswith("s") else "'s"
+    return "'" if number != Number.SINGULAR and words.endswith("s") else "'s"
 
 
 def agreeing_verb(pronoun: Token, number: Number) -> tuple[str, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -37,6 +38,7 @@ COLUMNS = (
     *("first", "last", "first_percent", "last_percent"),
 )
 SHOWN = 5  # names and companions in the printed table
+ROWS = 40  # of it, at most
 
 
 def characters(
@@ -87,6 +89,12 @@ def characters(
     if not outputs:
         if sys.stdout.isatty():
             Console().print(table(found, pairs, len(text)))
+            if len(found) > ROWS:
+                typer.echo(
+                    f"{len(found) - ROWS} more are mentioned at least {minimum} times: "
+                    "see them all with -o characters.csv, or raise --minimum.",
+                    err=True,
+                )
         else:
             typer.echo(csv_text(found, pairs, len(text)), nl=False)
 
@@ -118,13 +126,16 @@ def write(
 def companions(
     found: Sequence[Character], pairs: Sequence[Together]
 ) -> dict[int, dict[str, int]]:
-    """Whom each character occurs with, and how often; the most frequent first."""
+    """Whom each character occurs with, and how often; the most frequent first.
+
+    Several with the same name, such as "the captain", are counted together.
+    """
     names = {who.number: who.name for who in found}
-    near: dict[int, dict[str, int]] = {who.number: {} for who in found}
+    near: dict[int, Counter[str]] = {who.number: Counter() for who in found}
     for one, other, count in pairs:
-        near[one][names[other]] = count
-        near[other][names[one]] = count
-    return near
+        near[one][names[other]] += count
+        near[other][names[one]] += count
+    return {number: dict(counts.most_common()) for number, counts in near.items()}
 
 
 def csv_text(
@@ -153,10 +164,10 @@ def counted(counts: dict[str, int], n: int | None = None) -> str:
 
 
 def table(found: Sequence[Character], pairs: Sequence[Together], n_chars: int) -> Table:
-    """What a terminal shows."""
+    """What a terminal shows: the most mentioned."""
     near = companions(found, pairs)
     shown = Table("", "Name", "Mentions", "Where", "Called", "With", box=None)
-    for who in found:
+    for who in found[:ROWS]:
         first, last = (percent(at, n_chars) for at in (who.first, who.last))
         shown.add_row(
             str(who.number),

@@ -75,6 +75,10 @@ def init_config(
             add_singletons(documents[Part.TRAIN], scheme)
         train = write_corpus(documents, output.parent / "corpus")
         config["paths"] |= {"train": train[0], "dev": train[1]}
+    weights = config["training"]["score_weights"]
+    config["training"]["score_weights"] = {
+        name: weight for name, weight in weights.items() if weight is not None
+    }
     filled = load_model_from_config(config, auto_fill=True).config
     with atomic_write(output) as draft:
         filled.to_disk(draft)

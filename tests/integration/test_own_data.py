@@ -73,8 +73,13 @@ def test_three_commands_from_documents_to_a_package(documents, tmp_path, capsys)
     log = capsys.readouterr().out
     assert "COREF_F" in log
 
-    (meta,) = Path("training").glob("en_own-*/meta.json")
-    performance = json.loads(meta.read_text())["performance"]
+    (path,) = Path("training").glob("en_own-*/meta.json")
+    meta = json.loads(path.read_text())
+    performance = meta["performance"]
+    assert not [name for name in performance if name.startswith("gap")]  # not scored
+    assert meta["sources"][0]["name"] == f"refreader-spacy, weights {PACKAGED['name']}"
+    assert meta["sources"][0]["license"]
+    assert len(meta["sources"]) > 1  # the data, which have licences too
     nlp = spacy.load("training/model-best")
     assert nlp.config["initialize"]["components"]["refreader"]["weights"]
     assert nlp.config["training"]["eval_frequency"] == 1  # one batch is an epoch

@@ -60,6 +60,18 @@ DITRANSITIVES = words(
     "costs call calls called name named consider considered let lets help helps "
     "helped hear heard see saw watch watched"
 )
+# After "it is", nothing is meant
+WEATHER = words(
+    "dark raining snowing pouring freezing windy sunny foggy cloudy morning noon dawn "
+    "dusk evening night midnight monday tuesday wednesday thursday friday saturday "
+    "sunday"
+)
+# Nor is it where "that" or "to" follows
+JUDGEMENTS = words(
+    "clear likely unlikely possible impossible important true obvious hard easy "
+    "difficult necessary best better good bad sad strange nice time wrong right useful "
+    "common rare safe dangerous enough"
+)
 # After "her", these may belong to a noun or to the verb: "loved her very much"
 DEGREES = words("very more much most less least well better best even just still ever")
 # What a verb with "I", "you" or "they" becomes with a name

@@ -46,6 +46,41 @@ def test_a_speaker_who_is_hardly_named_is_called_i():
     assert (who.name, who.called) == ("I", {"Ahab": 1})
 
 
+def test_the_narrator_is_one_all_through():
+    doc = marked('[a:I] ran. "Stop, [b:I] fell," said Ann. [c:I] rose. So did [c:I.]')
+    assert [(who.name, who.n_mentions) for who in characters(doc)] == [("I", 3)]
+    assert [who.name for who in characters(doc, join=False)] == ["I", "I"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[a:He] ran. [a:He] fell.", []),
+        ("[a:We] ran. [a:We] fell.", []),
+        ('"[a:I] am ill. Tell [a:me]."', []),
+        (
+            "[a:A man] ran. [a:The cook] sat. [a:the cook] ate. [a:He] slept.",
+            "The cook",
+        ),
+        ("[a:The man who hid his hat in a tree] ran. [a:He] fell.", "The man"),
+        ("[a:Moby Dick;--] [a:he] swam.", "Moby Dick"),
+        ("[a:Ahab!--shudder], [a:he] swam.", "Ahab"),
+        ("[a:Mr.\n\n Stubb] ran. [a:He] fell.", "Mr. Stubb"),
+        ("[a:Stubb's] hat fell. [a:His] coat fell.", "Stubb"),
+    ],
+)
+def test_a_name_is_what_a_reader_would_call_somebody(text, expected):
+    doc = marked(text, {"a": "person"})
+    names = [who.name for who in characters(doc)]
+    assert names == ([expected] if expected else [])
+
+
+def test_words_that_differ_in_capitals_are_counted_together():
+    text = "[a:The cook] sat. [a:PIP] ate. [a:Pip], [a:the cook]. [a:Pip]."
+    (who,) = characters(marked(text, {"a": "person"}))
+    assert who.called == {"Pip": 3, "The cook": 2}
+
+
 def test_somebody_who_comes_back_is_the_same():
     doc = marked("[a:Ahab] ran; [a:he] fell. [b:Captain Ahab] swore. [b:He] wept.")
     assert [who.n_mentions for who in characters(doc)] == [4]

@@ -60,7 +60,9 @@ def test_a_name_that_got_its_title_is_still_a_mention():
 
 def test_a_pronoun_inside_a_merged_token_is_dropped_with_a_warning(doc):
     merge(doc, (6, 8))
-    with pytest.warns(UserWarning, match=r"1 mention\(s\).*merge_noun_chunks before"):
+    with pytest.warns(
+        UserWarning, match=r"1 mention\(s\).*leave out merge_noun_chunks"
+    ):
         found = texts(doc)
     assert found == [["Captain Ahab", "he"], ["his dog", "It"]]
     with warnings.catch_warnings():
@@ -83,6 +85,12 @@ def test_tokens_merged_before_the_reader_are_words_like_others():
     assert doc._.resolved_text == (
         "Captain Ahab said Captain Ahab left. Captain Ahab's hat fell."
     )
+
+
+def test_a_merged_noun_phrase_is_no_name():
+    doc = merge(marked("A tall man came. I saw him."), (0, 3))
+    doc.spans["coref_clusters_1"] = [doc[0:1], doc[5:6]]
+    assert doc._.resolved_text == "A tall man came. I saw the tall man."
 
 
 @pytest.mark.parametrize("reads_first", [True, False])

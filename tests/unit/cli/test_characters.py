@@ -6,7 +6,9 @@ import pytest
 from marked import NLP, marked
 from typer.testing import CliRunner
 
+from refreader_spacy.annotation.characters import Character, Together, characters
 from refreader_spacy.cli import app
+from refreader_spacy.cli.characters import companions
 
 STORY = "[a:Ahab] met [b:Mary]. [a:He] sang. [b:She] slept. [a:Ahab] left [b:her]."
 
@@ -47,6 +49,24 @@ def test_files_are_written_in_the_format_of_their_names(run, tmp_path):
     assert b"Ahab" in ElementTree.tostring(ElementTree.fromstring(svg))
     assert b"<svg" in html
     assert png.startswith(b"\x89PNG")
+
+
+def test_companions_of_the_same_name_are_counted_together():
+    people = [
+        Character(number, name, "", {}, 9, 0, "", [], 0, 0)
+        for number, name in enumerate(["Ahab", "the mate", "Pip", "the mate"], start=1)
+    ]
+    pairs = [Together(1, 2, 5), Together(1, 3, 6), Together(1, 4, 2)]
+    assert list(companions(people, pairs)[1].items()) == [("the mate", 7), ("Pip", 6)]
+
+
+def test_a_terminal_shows_the_most_mentioned(run, monkeypatch):
+    command = sys.modules["refreader_spacy.cli.characters"]
+    monkeypatch.setattr(command, "ROWS", 1)
+    people = [
+        person for _, person in zip("ab", characters(marked(STORY)), strict=False)
+    ]
+    assert command.table(people, [], 100).row_count == 1
 
 
 def test_nobody_is_found_in_a_text_without_people(run):
