@@ -243,7 +243,7 @@ class RefReader(TrainablePipe):
         """What is read of a Doc: tokens that were merged before are words again."""
         if self.tokenizer is None or not has_merged_tokens(doc):
             return doc
-        if any(hasattr(layer, "upstream_name") for layer in self.model.walk()):
+        if any(getattr(layer, "upstream_name", "") for layer in self.model.walk()):
             # A listener's vectors are of the Doc's own tokens
             warnings.warn(Warnings.R903.format(name=self.name), stacklevel=2)
             return doc
