@@ -322,12 +322,19 @@ def fields(*paths: str) -> str:
         prose, said, _ = docstring(thing)
         annotations = inspect.get_annotations(thing)
         rows = [
-            (f"`{field}`", kind(type_), text)
+            (f"`{field}`", kind(type_), text or _described(thing, field))
             for field, annotation in annotations.items()
             for type_, text in (said.get(field, (annotation, "")),)
+            if field != "model_config"
         ]
         parts += [f"### {name}", prose, table(("Name", "Type", "Description"), rows)]
     return "\n\n".join(parts)
+
+
+def _described(thing: Any, field: str) -> str:
+    """What a pydantic model says of its field."""
+    fields = getattr(thing, "model_fields", {})
+    return (field in fields and fields[field].description) or ""
 
 
 def settings(factory: str) -> str:
