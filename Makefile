@@ -45,6 +45,7 @@ fuzz: $(READY)  ## Feed changed files, states and models to everything (FUZZ=100
 		PYTHONPATH=$(CHECKED)/lib PYTHONSAFEPATH=1 ASAN_OPTIONS=detect_leaks=0:log_path=$(CHECKED)/report \
 		LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" \
 		$(BIN)/python -m pytest -n 2 --durations 0 tests/faults/test_fuzz.py tests/faults/test_fuzz_states.py
+	cat $(CHECKED)/last-input-counts
 
 lint: $(READY)  ## Check format, code, types and who imports whom
 	$(BIN)/ruff format --check

@@ -24,7 +24,9 @@ from spacy.language import Language
 from typer.cli import get_docs_for_click
 from weasel.cli.document import project_document
 
+from benchmarks.peers import PEERS
 from benchmarks.peers import table as table_of_peers
+from benchmarks.peers_quality import SCORES
 from refreader_spacy.annotation.extensions import EXTENSIONS
 from refreader_spacy.annotation.record import record
 from refreader_spacy.cli import app
@@ -33,6 +35,7 @@ from refreader_spacy.component import PACKAGED
 
 ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = "https://github.com/refreader-spacy/refreader-spacy"
+NONE = "not measured"
 ARGUMENT = re.compile(r"^(\w+(?:, \w+)*) \((.+?)\): (.*)$")
 
 
@@ -117,41 +120,67 @@ def model_cards() -> str:
 
 def summary() -> str:
     """Quality, speed and size of this package and of others, in one table."""
-    sizes = {"refreader": metrics("install")["install"]["package_megabytes"]}
+    known = quality()
+    names = list(SCORES)
     rows = [
         (
-            "refreader_spacy" if system == "refreader" else system,
-            *(percent(found["f1"]) for found in sets.values()),
-            f"{_words_per_second(sets.values()):,.0f}",
-            f"{sizes[system]:,.0f} MB" if system in sizes else "",
+            _shown(system),
+            *(
+                percent(found["sets"][name]["f1"]) if name in found["sets"] else NONE
+                for name in names
+            ),
+            f"{_words_per_second(found['sets'].values()):,.0f}",
+            f"{found['megabytes']:,.0f} MB",
         )
-        for system, sets in quality().items()
+        for system, found in known.items()
     ]
-    speeds = {
-        name: found["gap"]["words"] / found["gap"]["seconds"]
-        for name, found in metrics("peers").items()
-    }
+    speeds = {name: found["gap"] for name, found in metrics("peers").items()}
     rows += [
-        (name, *["not measured"] * 3, f"{speeds[name]:,.0f}", "")
-        for name in speeds
-        if name not in quality()
+        (name, *[NONE] * len(names), f"{_words_per_second([gap]):,.0f}", "")
+        for name, gap in speeds.items()
+        if name not in known
     ]
-    sets = [f"{name}, F1" for name in next(iter(quality().values()))]
-    return table(("", *sets, "words/s, one core", "size"), rows)
+    columns = [f"{name}, F1" for name in names]
+    return table(("", *columns, "words/s, one core", "size"), rows)
+
+
+def peers_notes() -> str:
+    """What has to be known to compare the systems of `summary`."""
+    notes = [
+        f"- {_shown(system)}: {found['note']}."
+        for system, found in quality().items()
+        if found["note"]
+    ]
+    notes += [f"- {name}: {peer.note}." for name, peer in PEERS.items()]
+    picture = "![F1 of clusters against words per second](peers-quality.svg)"
+    return "\n".join([*notes, "", picture])
+
+
+def _shown(system: str) -> str:
+    return "refreader_spacy" if system == "refreader" else system
 
 
 def quality() -> dict[str, Any]:
-    """Scores and times of systems with their real weights, by system and set."""
-    if (ROOT / "metrics" / "peers_quality.json").is_file():
-        return metrics("peers_quality")
+    """Systems with their real weights: size, and scores and times by set."""
+    return {"refreader": _evaluated(), **metrics("peers_quality")}
+
+
+def _evaluated() -> dict[str, Any]:
+    """This package until `benchmarks.peers_quality --only refreader` has run.
+
+    LitBank's evaluation counts single mentions, which others don't find.
+    """
     scores = {
         "OntoGUM dev": metrics("general_ontogum_s1")["scores"]["coref_f"],
-        "LitBank test": metrics("general_litbank_s1")["scores"]["coref_f"],
         "GAP test": metrics("general_s1")["scores"]["gap_clusters_f"],
     }
     gap = metrics("speed")["gap"]
     taken = {"words": gap["words"], "seconds": gap["words"] / gap["words_per_second"]}
-    return {"refreader": {name: {"f1": f1, **taken} for name, f1 in scores.items()}}
+    return {
+        "note": "",
+        "megabytes": metrics("install")["install"]["package_megabytes"],
+        "sets": {name: {"f1": f1, **taken} for name, f1 in scores.items()},
+    }
 
 
 def _words_per_second(found: Iterable[dict[str, float]]) -> float:
@@ -293,12 +322,19 @@ def fields(*paths: str) -> str:
         prose, said, _ = docstring(thing)
         annotations = inspect.get_annotations(thing)
         rows = [
-            (f"`{field}`", kind(type_), text)
+            (f"`{field}`", kind(type_), text or _described(thing, field))
             for field, annotation in annotations.items()
             for type_, text in (said.get(field, (annotation, "")),)
+            if field != "model_config"
         ]
         parts += [f"### {name}", prose, table(("Name", "Type", "Description"), rows)]
     return "\n\n".join(parts)
+
+
+def _described(thing: Any, field: str) -> str:
+    """What a pydantic model says of its field."""
+    fields = getattr(thing, "model_fields", {})
+    return (field in fields and fields[field].description) or ""
 
 
 def settings(factory: str) -> str:

@@ -17,8 +17,22 @@ from refreader_spacy.annotation.mentions import starts_sentence
 class MentionRow(NamedTuple):
     """A mention; mentions are numbered from 1 in text order, tokens from 0.
 
-    An outer mention comes before the ones that are nested in it. `distance` is the
-    number of tokens from the antecedent's head to this one's.
+    An outer mention comes before the ones that are nested in it.
+
+    doc (str): The id that was given for the Doc.
+    mention (int): The mention's number.
+    cluster (int): The entity's number, in the order of first mentions.
+    start, end (int): Tokens, the end not included.
+    start_char, end_char (int): Characters of the text, the end not included.
+    sentence (int): The sentence that the mention begins in, counted from 1.
+    head (int): The token that is its head.
+    kind (str): pronoun, quantified, description, name, titled_name or full_name.
+    type (str): Of the entity, such as "person"; empty where it isn't known.
+    kb_id (str): Of the entity in a knowledge base, if `doc.ents` have one.
+    main (str): The entity's most informative mention.
+    antecedent (int | None): The number of the mention that this one is linked to.
+    distance (int | None): Tokens from the antecedent's head to this one's.
+    probability (float | None): Of the link.
     """
 
     doc: str
@@ -45,9 +59,21 @@ class MentionRow(NamedTuple):
 class TokenRow(NamedTuple):
     """A token, with the innermost mention that it is in.
 
-    Its link stands at the mention's head. `update` and `overwrite` are sums over the
-    memory's cells, and `cell` is the one that was written most, where the Doc has a
-    trace.
+    doc (str): The id that was given for the Doc.
+    start_char, end_char (int): Characters of the text, the end not included.
+    sentence (int): Counted from 1.
+    surprisal (float | None): In bits, if the pipe keeps it.
+    cluster (int | None): The number of the mention's entity.
+    mention (int | None): The mention's number.
+    is_head (bool): Whether the token is the mention's head, which has its link.
+    kind (str | None): Of the mention, as in MentionRow.
+    type (str | None): Of the entity, as in MentionRow.
+    antecedent (int | None): The number of the mention that this one is linked to.
+    distance (int | None): Tokens from the antecedent's head to this one's.
+    probability (float | None): Of the link.
+    update, overwrite (float | None): Gates, summed over the cells, with a trace.
+    cell (int | None): The cell that was written most, with a trace.
+    salience (float | None): The highest of all cells, with a trace.
     """
 
     doc: str

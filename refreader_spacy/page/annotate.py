@@ -18,7 +18,7 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    text: str
+    text: str = Field(description="Plain text, at most 1 MB.")
     id: JsonValue = Field(default=None, description="Comes back with the answer.")
     threshold: float | None = Field(
         default=None, ge=0, le=1, description="A link counts from here."
@@ -28,25 +28,27 @@ class Asked(BaseModel):
 class Link(BaseModel):
     """Two mentions of one entity, as [start, end, text] in characters."""
 
-    antecedent: Mention
-    anaphor: Mention
-    probability: float
+    antecedent: Mention = Field(description="The earlier mention.")
+    anaphor: Mention = Field(description="The later mention, which refers back.")
+    probability: float = Field(description="At least the threshold.")
 
 
 class Annotation(BaseModel):
     """What was found: mentions are [start, end, text] in characters of the text."""
 
-    id: JsonValue
-    text: str
-    clusters: list[list[Mention]]
-    links: list[Link]
-    resolved_text: str
+    id: JsonValue = Field(description="The id of the request, or null.")
+    text: str = Field(description="The text of the request.")
+    clusters: list[list[Mention]] = Field(
+        description="The mentions of each entity in text order."
+    )
+    links: list[Link] = Field(description="In the order of the anaphors.")
+    resolved_text: str = Field(description="The text with its pronouns replaced.")
 
 
 class Problem(BaseModel):
     """Why there is no answer."""
 
-    problem: str
+    problem: str = Field(description="What was wrong with the request.")
 
 
 PROBLEMS = {

@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,18 +12,21 @@ from running import TIMES
 # `make fuzz` sets how many inputs of each kind are tried
 N = int(os.environ.get("FUZZ", "300" if TIMES == 1 else f"{5000 * TIMES}"))
 FIRST = int(os.environ.get("FUZZ_FIRST", "0"))  # to see one again, or to go on
+LONGEST = float(os.environ.get("FUZZ_SECONDS", "inf"))  # for all inputs of a kind
 SECONDS = 20  # for one input
 OURS = re.compile(r"^(\[R\d+\] |$)")
 # Each process keeps its last input here, by name and number: a crash leaves no other
-# trace but the sanitizer's report
+# trace but the sanitizer's report. How many were tried of each kind is beside it.
 LAST = os.environ.get("FUZZ_LAST")
 
 
 def tries(name: str, n: int = N) -> Iterator[random.Random]:
     """For each input, what it is drawn with. A failure comes again by its number."""
-    for number in range(FIRST, n):
+    test = os.environ.get("PYTEST_CURRENT_TEST")
+    started = time.monotonic()
+    number = FIRST
+    while number < n and time.monotonic() - started < LONGEST:
         if LAST:
-            test = os.environ.get("PYTEST_CURRENT_TEST")
             Path(f"{LAST}-{os.getpid()}").write_text(f"{name} {number}: {test}\n")
         chance = random.Random(f"{name} {number}")
         try:
@@ -30,6 +34,11 @@ def tries(name: str, n: int = N) -> Iterator[random.Random]:
         except GeneratorExit:
             print(f"{name}: input {number}")  # pytest shows it where a test failed
             raise
+        number += 1
+    if LAST:
+        seconds = time.monotonic() - started
+        with Path(f"{LAST}-counts").open("a") as counts:
+            counts.write(f"{number - FIRST} in {seconds:.0f} s: {test}\n")
 
 
 def message(act: Callable[[], object]) -> str:

@@ -164,6 +164,17 @@ def test_links_inside_lead_somewhere(page):
             assert (page.parent / target.partition("#")[0]).exists(), target
 
 
+def test_each_promise_names_tests_that_are_there():
+    text = (ROOT / "docs" / "promises.md").read_text("utf8")
+    promises = re.findall(r"^\| [^*-].*$", text.partition("## ")[0], re.MULTILINE)[1:]
+    assert len(promises) > 20
+    for promise in promises:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", promise)
+        assert named, promise
+        for path, test in named:
+            assert f"def {test}(" in (ROOT / path).read_text("utf8"), test
+
+
 def test_the_readme_is_short_and_shows_on_the_package_index():
     readme = ROOT / "README.md"
     assert len(readme.read_text("utf8").splitlines()) < 150
