@@ -17,6 +17,7 @@ from refreader_spacy.cli.pipeline import find_reader, progress
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.corpora.plain_text import LONGEST, pieces
+from refreader_spacy.corpora.span_groups import PREFIX, gold_clusters
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import atomic_write
 from refreader_spacy.tokenization import tokenize
@@ -103,11 +104,9 @@ def _report(folder: Path, nlp: Language) -> str:
     counts: dict[str, Any] = {"texts": 0, "words": 0, "mentions": 0, "clusters": 0}
     for part in sorted(folder.glob("part-*.spacy")):
         for doc in DocBin().from_disk(part).get_docs(nlp.vocab):
-            groups = [
-                g for k, g in doc.spans.items() if k.startswith("coref_clusters_")
-            ]
+            sizes = [len(cluster.spans) for cluster in gold_clusters(doc, PREFIX)]
             counts["texts"] += 1
             counts["words"] += len(doc)
-            counts["mentions"] += sum(map(len, groups))
-            counts["clusters"] += sum(len(group) > 1 for group in groups)
+            counts["mentions"] += sum(sizes)
+            counts["clusters"] += sum(size > 1 for size in sizes)
     return f"{folder}: " + ", ".join(f"{n:,} {what}" for what, n in counts.items())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from spacy.training import Example
 
-from refreader_spacy.corpora.span_groups import gold_groups
+from refreader_spacy.corpora.span_groups import gold_clusters
 from refreader_spacy.protocol import Array
 
 
@@ -42,8 +42,8 @@ def gold_links(example: Example, prefix: str, weights: LossWeights) -> GoldLinks
     entity = np.full(n_tokens, -1)  # which entity
     spans = [
         (span.end - span.start, number, span)
-        for number, group in enumerate(gold_groups(example.reference, prefix))
-        for span in group
+        for number, group in enumerate(gold_clusters(example.reference, prefix))
+        for span in group.spans
     ]
     alignment = example.alignment.y2x
     spans.sort(key=lambda item: item[0], reverse=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from refreader_spacy.corpora.span_groups import gold_groups
+from refreader_spacy.corpora.span_groups import gold_clusters
 from refreader_spacy.lang.en.lexemes import Column, Role
 from refreader_spacy.protocol import Array, Longs
 from refreader_spacy.reader.annotated import speaker_hashes
@@ -156,12 +156,12 @@ def gold_mentions(example: Example, prefix: str, places: Longs) -> list[GoldMent
     alignment = example.alignment.y2x
     found = []
     number = 0
-    for cluster, group in enumerate(gold_groups(example.reference, prefix)):
-        heads = group.attrs.get("heads") or [span.end - 1 for span in group]
+    for cluster, group in enumerate(gold_clusters(example.reference, prefix)):
+        heads = group.attrs.get("heads") or [span.end - 1 for span in group.spans]
         flags = group.attrs.get("ontonotes") or [-1] * len(heads)
-        if len(group) == 1:  # OntoNotes has no singletons, which says nothing of it
+        if len(heads) == 1:  # OntoNotes has no singletons, which says nothing of it
             flags = [-1]
-        for span, head, flag in zip(group, heads, flags, strict=True):
+        for span, head, flag in zip(group.spans, heads, flags, strict=True):
             rows = [row_of[alignment[t]] for t in (head, span.start, span.end - 1)]
             if all(len(r) and (r >= 0).all() for r in rows):
                 first, last = int(rows[1][0]), int(rows[2][-1])

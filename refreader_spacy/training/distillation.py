@@ -12,6 +12,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import minibatch
 
 from refreader_spacy.corpora.gap import GAP_KEYS
+from refreader_spacy.corpora.span_groups import SINGLE
 from refreader_spacy.decoding.decoder import Cluster, Mention, decode
 from refreader_spacy.protocol import Part, Reader, ReaderModel, read_docs, reader_of
 from refreader_spacy.reader.soft_labels import write_soft_labels
@@ -46,14 +47,18 @@ def label(doc: Doc, part: Part, reader: Reader, prefix: str) -> None:
     place = {int(head): i for i, head in enumerate(part.mentions.head)}
     order: list[int] = []  # mentions as they come in the groups
     schemes = part.mentions.schemes
-    for number, cluster in enumerate(clusters, start=1):
-        known = [place.get(mention.head, -1) for mention in cluster.mentions]
-        attrs = {"heads": [mention.head for mention in cluster.mentions]}
-        if "ontonotes" in reader.schemes and -1 not in known:
+    several = [cluster.mentions for cluster in clusters if len(cluster.mentions) > 1]
+    single = [
+        m for cluster in clusters if len(cluster.mentions) == 1 for m in cluster[0]
+    ]
+    for name, mentions in (*enumerate(several, start=1), (SINGLE, single)):
+        known = [place.get(mention.head, -1) for mention in mentions]
+        attrs = {"heads": [mention.head for mention in mentions]}
+        if "ontonotes" in reader.schemes and mentions is not single and -1 not in known:
             kept = schemes[np.array(known), reader.schemes.index("ontonotes")] >= 0.5
             attrs["ontonotes"] = kept.astype(int).tolist()
-        spans = [Span(doc, m.start, m.end, label=m.label) for m in cluster.mentions]
-        key = f"{prefix}_{number}"
+        spans = [Span(doc, m.start, m.end, label=m.label) for m in mentions]
+        key = f"{prefix}_{name}"
         doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
         order += [i for i in known if i >= 0]
     whole = [Span(doc, 0, len(doc), label=reader.schemes[0])] if len(doc) else []

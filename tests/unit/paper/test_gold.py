@@ -6,7 +6,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from refreader_spacy.corpora.span_groups import gold_groups
+from refreader_spacy.corpora.span_groups import gold_clusters
 from refreader_spacy.paper.gold import LossWeights, gold_links
 
 VOCAB = Vocab()
@@ -80,8 +80,8 @@ def test_only_groups_of_the_prefix_are_gold():
     example = make_example([[(0, 1)], [(2, 3)]])
     example.reference.spans["gap_a"] = [example.reference[4:5]]
     example.reference.spans["coref_clusters_heads"] = [example.reference[5:6]]
-    assert len(gold_groups(example.reference, "coref_clusters")) == 2
-    assert gold_groups(example.reference, "entities") == []
+    assert len(gold_clusters(example.reference, "coref_clusters")) == 2
+    assert gold_clusters(example.reference, "entities") == []
 
 
 def test_an_empty_document_has_no_pairs():

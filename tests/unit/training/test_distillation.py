@@ -5,6 +5,7 @@ from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
 from refreader_spacy.corpora.gap import GAP_KEYS
+from refreader_spacy.corpora.span_groups import SINGLE, gold_clusters
 from refreader_spacy.decoding.decoder import Cluster, Mention
 from refreader_spacy.protocol import read_docs, reader_of
 from refreader_spacy.reader.soft_labels import soft_labels_of
@@ -59,9 +60,11 @@ def test_a_teacher_leaves_clusters_and_how_sure_it_was(reader_nlp):
     doc = reader_nlp.make_doc(TEXT)
     (part,) = read_docs(pipe.model, [doc], gates=True)
     label(doc, part, reader_of(pipe.model), PREFIX)
-    groups = [group for key, group in doc.spans.items() if key.startswith(PREFIX)]
-    found = [head for group in groups for head in group.attrs["heads"]]
+    clusters = gold_clusters(doc, PREFIX)
+    found = [head for cluster in clusters for head in cluster.attrs["heads"]]
     assert found
+    (together,) = (group for key, group in doc.spans.items() if key.endswith(SINGLE))
+    assert len(together) == sum(len(cluster.spans) == 1 for cluster in clusters)
     assert set(found) <= set(part.mentions.head.tolist())
     soft = soft_labels_of(doc)
     assert soft is not None
