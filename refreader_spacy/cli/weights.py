@@ -86,4 +86,5 @@ def with_own_transformer(
     for param in ("W", "b"):
         model.layers[0].set_param(param, pipe.model.layers[0].get_param(param))
     shim_of(model)._model.load_state_dict(shim_of(pipe.model)._model.state_dict())
+    model.attrs["trained"] = True
     return model, config
