@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from spacy.tokens import Doc
 
+from refreader_spacy.annotation.entities import entities
 from refreader_spacy.annotation.extensions import (
     coref_clusters,
     coref_links,
@@ -20,7 +21,6 @@ from refreader_spacy.annotation.extensions import (
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.render import write_picture
 from refreader_spacy.pictures import Style
-from refreader_spacy.pictures.entities import entity_name
 
 SAMPLE = (
     "Acme Robotics has built a robot for hospitals. The company says that it sold 200 "
@@ -74,9 +74,9 @@ def colour(number: int) -> str:
 
 def entity_table(doc: Doc) -> Table:
     table = Table("", "entity", "mentions", title="Entities", title_justify="left")
-    for number, cluster in enumerate(coref_clusters(doc)):
-        mentions = ", ".join(mention.text for mention in cluster)
-        name = Text(entity_name(cluster), style=f"bold {colour(number)}")
+    for number, entity in enumerate(entities(doc)):
+        mentions = ", ".join(mention.text for mention in entity.mentions)
+        name = Text(entity.main.text, style=f"bold {colour(number)}")
         table.add_row(str(number + 1), name, Text(mentions))
     return table
 

@@ -128,7 +128,10 @@ def clusters_payload(clusters: Sequence[Cluster], doc: Doc) -> Json:
     names = [
         [
             cluster.mentions[0].cluster,
-            entity_name([doc[m.start : m.end] for m in cluster.mentions]),
+            entity_name(
+                [doc[m.start : m.end] for m in cluster.mentions],
+                [m.head for m in cluster.mentions],
+            ),
         ]
         for cluster in clusters
         if len(cluster.mentions) > 1

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from refreader_spacy.annotation.extensions import coref_clusters, coref_links
-from refreader_spacy.annotation.mentions import is_pronoun
+from refreader_spacy.annotation.entities import entities as known_entities
+from refreader_spacy.annotation.extensions import coref_links
+from refreader_spacy.annotation.mentions import main_mention
 from refreader_spacy.pictures.markup import HUES, shortened
 
 
@@ -50,11 +51,11 @@ def entities(doc: Doc) -> tuple[list[Entity], list[Drawn]]:
     """All clusters, and all mentions in text order, an outer before its inner ones."""
     found = []
     spans = []
-    for number, cluster in enumerate(coref_clusters(doc), start=1):
-        mentions = [mention for mention in cluster if len(mention)]
+    for known in known_entities(doc):
+        mentions = [mention for mention in known.mentions if len(mention)]
         if not mentions:
             continue
-        entity = Entity(number, entity_name(mentions), len(mentions))
+        entity = Entity(known.number, shortened(known.main.text), len(mentions))
         found.append(entity)
         spans += [(mention, entity) for mention in mentions]
     spans.sort(key=lambda pair: (pair[0].start, -pair[0].end))
@@ -68,10 +69,9 @@ def entities(doc: Doc) -> tuple[list[Entity], list[Drawn]]:
     return found, drawn
 
 
-def entity_name(mentions: Sequence[Span]) -> str:
-    """The first mention that is no pronoun, or the first one."""
-    main = next((span for span in mentions if not is_pronoun(span)), mentions[0])
-    return shortened(main.text)
+def entity_name(mentions: Sequence[Span], heads: Sequence[int]) -> str:
+    """The mention that says most of who or what it is, cut if it is long."""
+    return shortened(mentions[main_mention(mentions, heads)].text)
 
 
 def count_levels(drawn: Sequence[Drawn]) -> None:
