@@ -170,7 +170,7 @@ class Stream:
         return events
 
     def _counts(self, mentions: Sequence[Any]) -> bool:
-        return len(mentions) > 1 or bool(self.pipe.keep_singletons)
+        return len(mentions) > (0 if self.pipe.keep_singletons else 1)
 
     def _read_text(self, parts: list[TextPart]) -> list[Event]:
         if not parts:

@@ -22,7 +22,7 @@ TRANSCRIPT = (
 EXPECTED = {
     "chunk_and_resolve": ([], '"text": "In 1934 Ruth Calder opened a school'),
     "cluster_to_graph": (["graph.graphml"], "Ruth Calder -- Martin Calder: 3"),
-    "character_network": ([], "Martin Calder\t6\t0.000"),
+    "character_network": ([], "Martin Calder\t9\t0.000"),
     "transcript": ([], "Ben: he -> Leo"),
     "token_table": (["tokens.csv"], "pronoun"),
 }
