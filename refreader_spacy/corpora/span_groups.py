@@ -23,8 +23,8 @@ class GoldCluster(NamedTuple):
 def gold_clusters(doc: Doc, prefix: str) -> list[GoldCluster]:
     """The gold clusters of a Doc, singletons included.
 
-    Singletons may be groups as all others, or together in one, which is read in a
-    tenth of the time: spaCy takes a third of a millisecond for a group.
+    Singletons may be groups as all others, or together in one, which is quicker: spaCy
+    takes its time for each group that it loads.
     """
     numbered = [
         GoldCluster(list(group), dict(group.attrs))
