@@ -697,6 +697,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "{folder} holds parts that another teacher, or other sources or settings made. "
         "Choose another folder with --output, or delete that one."
     )
+    R453 = (
+        "A process that labels text was stopped, perhaps for want of memory. What is "
+        "labelled is kept: run the same command again, with a smaller --n-process."
+    )
 
 
 class Warnings(metaclass=ErrorsWithCodes):

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import spacy
 import srsly
+import torch
 import typer
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
+from refreader_spacy.bulk.processes import map_in_processes, started_workers
+from refreader_spacy.bulk.worker import WorkerStopped
 from refreader_spacy.cli.pipeline import find_reader, progress
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
@@ -42,6 +48,10 @@ def distill(
         bool,
         typer.Option("--people", help="Only pieces with he or she and two full names."),
     ] = False,
+    n_process: Annotated[
+        int,
+        typer.Option("-n", "--n-process", min=1, help="Processes, each on its cores."),
+    ] = 1,
 ) -> None:
     """Label text with a large reader, for a small one to learn.
 
@@ -52,7 +62,6 @@ def distill(
     -o corpus/labelled
     """
     nlp = spacy.load(teacher)
-    reader = find_reader(nlp)
     made_by = {
         "teacher": _fingerprint(nlp),
         "sources": [source.name for source in sources],
@@ -74,17 +83,54 @@ def distill(
             texts = pieces(source, words, seed, piece, people)
             docs += [tokenize(nlp.make_doc, text) for text in texts]
     random.Random(seed).shuffle(docs)
-    batches = [docs[i : i + PART] for i in range(0, len(docs), PART)]
+    jobs = [
+        (output / f"part-{number:04}.spacy", docs[i : i + PART])
+        for number, i in enumerate(range(0, len(docs), PART))
+    ]
     docs.clear()  # a transformer's vectors stay on a Doc as long as it is there
-    for number in progress(range(len(batches)), "Labelling", len(batches)):
-        part = output / f"part-{number:04}.spacy"
-        batch, batches[number] = batches[number], []
-        if not part.exists():
-            ready = _through(nlp, reader.name, batch)
-            labelled = list(labelled_docs(ready, reader.model))
-            with atomic_write(part) as draft:
-                DocBin(docs=labelled).to_disk(draft)
+    _label_all(teacher, jobs, n_process)
     typer.echo(_report(output, nlp), err=True)
+
+
+def _label_all(
+    teacher: str, jobs: list[tuple[Path, list[Doc]]], n_process: int
+) -> None:
+    """Label the parts that are missing."""
+    total = len(jobs)
+    jobs.reverse()
+    left = (jobs.pop() for _ in range(total))
+    missing = (
+        (part, DocBin(docs=docs).to_bytes()) for part, docs in left if not part.exists()
+    )
+    setup = partial(_labeller, teacher, n_process)
+    if n_process == 1:
+        for _ in progress(map(setup(), missing), "Labelling", total):
+            pass
+        return
+    # Spawned: a fork of a process that has used torch may hang
+    with started_workers(setup, n_process, "spawn") as workers:
+        done = map_in_processes(workers, missing)
+        for found in progress(done, "Labelling", total):
+            if isinstance(found, WorkerStopped):
+                raise ValueError(Errors.R453)
+
+
+def _labeller(teacher: str, n_process: int) -> Callable[[tuple[Path, bytes]], Path]:
+    """What labels a part and writes it, in a process that has a share of the cores."""
+    if n_process > 1:
+        torch.set_num_threads(max(1, (os.cpu_count() or 1) // n_process))
+    nlp = spacy.load(teacher)
+    reader = find_reader(nlp)
+
+    def label_part(job: tuple[Path, bytes]) -> Path:
+        part, data = job
+        docs = list(DocBin().from_bytes(data).get_docs(nlp.vocab))
+        labelled = list(labelled_docs(_through(nlp, reader.name, docs), reader.model))
+        with atomic_write(part) as draft:
+            DocBin(docs=labelled).to_disk(draft)
+        return part
+
+    return label_part
 
 
 def _through(nlp: Language, last: str, docs: list[Doc]) -> list[Doc]:

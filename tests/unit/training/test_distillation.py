@@ -92,7 +92,9 @@ def teacher(reader_nlp, tmp_path):
     return str(tmp_path / "teacher")
 
 
-def test_the_command_goes_on_where_it_stopped(teacher, tmp_path):
+def test_the_command_goes_on_where_it_stopped_in_any_number_of_processes(
+    teacher, tmp_path
+):
     source, out = tmp_path / "plain.txt", tmp_path / "out"
     source.write_text("\n\n".join([TEXT * 10] * 70), "utf8")
     arguments = ["distill", teacher, str(source), "-o", str(out), "--piece", "50"]
@@ -106,6 +108,11 @@ def test_the_command_goes_on_where_it_stopped(teacher, tmp_path):
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert [part.read_bytes() for part in parts] == before
     assert parts[0].stat().st_mtime_ns == kept
+    for part in parts:
+        part.unlink()
+    both = CliRunner().invoke(app, [*arguments, "-n", "2"])
+    assert both.exit_code == 0, both.output
+    assert [part.read_bytes() for part in parts] == before
     other = CliRunner().invoke(app, [*arguments, "--people"])  # not the same labels
     assert other.exit_code == 1
     assert "R452" in other.output
