@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import spacy
 import srsly
 import torch
 import typer
@@ -19,7 +18,7 @@ from spacy.tokens import Doc, DocBin
 
 from refreader_spacy.bulk.processes import map_in_processes, started_workers
 from refreader_spacy.bulk.worker import WorkerStopped
-from refreader_spacy.cli.pipeline import find_reader, progress
+from refreader_spacy.cli.pipeline import find_reader, load_pipeline, progress
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.corpora.plain_text import LONGEST, pieces
@@ -33,7 +32,9 @@ PART = 64  # texts in a part, which is what an interrupted run loses at most
 
 
 def distill(
-    teacher: Annotated[str, typer.Argument(help="A trained pipeline.")],
+    teacher: Annotated[
+        str, typer.Argument(help="A trained pipeline, or weights of the package.")
+    ],
     sources: Annotated[
         list[Path],
         typer.Argument(help="Plain text (.jsonl, .txt, also .xz or .gz), or GAP .tsv."),
@@ -52,16 +53,20 @@ def distill(
         int,
         typer.Option("-n", "--n-process", min=1, help="Processes, each on its cores."),
     ] = 1,
+    transformer: Annotated[
+        str | None,
+        typer.Option(help="The folder of the transformer below the package's weights."),
+    ] = None,
 ) -> None:
     """Label text with a large reader, for a small one to learn.
 
     Links keep the teacher's probabilities. Of GAP's rows, all are labelled, and the
     pronoun's link is GAP's own. An interrupted run goes on where it stopped.
 
-    Example: refreader distill training/mpnet/model-best plain_text/web.jsonl.xz
-    -o corpus/labelled
+    Example: refreader distill en_mpnet plain_text/web.jsonl.xz -o corpus/labelled
     """
-    nlp = spacy.load(teacher)
+    load = partial(load_pipeline, teacher, transformer=transformer)
+    nlp = load()
     made_by = {
         "teacher": _fingerprint(nlp),
         "sources": [source.name for source in sources],
@@ -88,12 +93,14 @@ def distill(
         for number, i in enumerate(range(0, len(docs), PART))
     ]
     docs.clear()  # a transformer's vectors stay on a Doc as long as it is there
-    _label_all(teacher, jobs, n_process)
+    _label_all(load, jobs, n_process)
     typer.echo(_report(output, nlp), err=True)
 
 
 def _label_all(
-    teacher: str, jobs: list[tuple[Path, list[Doc]]], n_process: int
+    load: Callable[[], Language],
+    jobs: list[tuple[Path, list[Doc]]],
+    n_process: int,
 ) -> None:
     """Label the parts that are missing."""
     total = len(jobs)
@@ -102,7 +109,7 @@ def _label_all(
     missing = (
         (part, DocBin(docs=docs).to_bytes()) for part, docs in left if not part.exists()
     )
-    setup = partial(_labeller, teacher, n_process)
+    setup = partial(_labeller, load, n_process)
     if n_process == 1:
         for _ in progress(map(setup(), missing), "Labelling", total):
             pass
@@ -115,11 +122,13 @@ def _label_all(
                 raise ValueError(Errors.R453)
 
 
-def _labeller(teacher: str, n_process: int) -> Callable[[tuple[Path, bytes]], Path]:
+def _labeller(
+    load: Callable[[], Language], n_process: int
+) -> Callable[[tuple[Path, bytes]], Path]:
     """What labels a part and writes it, in a process that has a share of the cores."""
     if n_process > 1:
         torch.set_num_threads(max(1, (os.cpu_count() or 1) // n_process))
-    nlp = spacy.load(teacher)
+    nlp = load()
     reader = find_reader(nlp)
 
     def label_part(job: tuple[Path, bytes]) -> Path:

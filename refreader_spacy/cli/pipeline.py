@@ -13,27 +13,42 @@ from rich.progress import track
 from spacy.language import Language
 from spacy.training import Corpus, Example
 
-from refreader_spacy.component import RefReader
+from refreader_spacy.component import PACKAGED, RefReader
 from refreader_spacy.errors import Errors
+from refreader_spacy.reader.packaged import packaged_names
 
 SPEAKERS = "refreader_speakers"
 Item = TypeVar("Item")
 Model = Annotated[
     str | None,
-    typer.Option("-m", "--model", help="A pipeline. Default: the package's weights."),
+    typer.Option(
+        "-m",
+        "--model",
+        help="A pipeline, or weights of the package: en_mpnet. Default: the package's "
+        "small ones.",
+    ),
 ]
 
 
-def load_pipeline(name: str | None, *, speakers: bool = False) -> Language:
-    """A pipeline by name or path, or a blank one with the weights in the package.
+def load_pipeline(
+    name: str | None, *, speakers: bool = False, transformer: str | None = None
+) -> Language:
+    """A pipeline by name or path, or a blank one with weights of the package.
 
+    name (str | None): Of a pipeline or of weights; None is the default weights.
     speakers (bool): Names with a colon at lines' starts say who speaks.
+    transformer (str | None): The folder of the transformer below the weights, if it
+        isn't to come from the hub.
     """
-    if name:
-        nlp = spacy.load(name)
-    else:
+    if name is None:
         nlp = spacy.blank("en")
         nlp.add_pipe("refreader")
+    elif name in packaged_names():
+        nlp = spacy.blank("en")
+        weights = PACKAGED | {"name": name, "transformer": transformer}
+        nlp.add_pipe("refreader", config={"model": weights})
+    else:
+        nlp = spacy.load(name)
     if speakers and SPEAKERS not in nlp.pipe_names:
         nlp.add_pipe(SPEAKERS, first=True)
     return nlp

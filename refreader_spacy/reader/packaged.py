@@ -58,13 +58,17 @@ def _load(model: ReaderModel, data: bytes, name: str, *, needs_more: bool) -> No
         raise ValueError(problem) from error
 
 
+def packaged_names() -> list[str]:
+    """The readers of the package."""
+    weights = files("refreader_spacy") / "weights"
+    return sorted(entry.name for entry in weights.iterdir() if entry.is_dir())
+
+
 def packaged_config(name: str) -> dict[str, Any]:
     """The config of a reader of the package: what its weights fit."""
-    weights = files("refreader_spacy") / "weights"
-    file = weights / name / "config.cfg"
+    file = files("refreader_spacy") / "weights" / name / "config.cfg"
     if not file.is_file():
-        known = sorted(entry.name for entry in weights.iterdir() if entry.is_dir())
-        raise ValueError(Errors.R012.format(name=name, known=known))
+        raise ValueError(Errors.R012.format(name=name, known=packaged_names()))
     config: dict[str, Any] = Config().from_str(file.read_text("utf8"))["model"]
     return config
 
