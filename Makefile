@@ -75,7 +75,7 @@ docs: $(READY)  ## Renew what is generated in README and docs/, and build the si
 	$(MAKE) site
 
 site: $(READY)  ## Build the documentation; a warning is an error
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 help:  ## Show this list
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14

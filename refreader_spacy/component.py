@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 PACKAGED = {
     "@architectures": "refreader-spacy.PackagedReader.v1",
-    "name": "en_general_4",
+    "name": "en_general_5",
 }
 DEFAULT_THRESHOLD = 0.3  # where neither the user nor the weights tell another
 N_SAMPLES = 10  # documents that initialize looks at
@@ -301,7 +301,7 @@ class RefReader(TrainablePipe):
         """Check that there is something to learn from, and start.
 
         weights (str | None): Go on from weights of the package, such as
-            "en_general_4"; None draws fresh ones.
+            "en_general_5"; None draws fresh ones.
         """
         validate_get_examples(get_examples, "RefReader.initialize")
         samples = list(islice(get_examples(), N_SAMPLES))

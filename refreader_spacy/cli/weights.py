@@ -43,8 +43,8 @@ def weights(
     goes into the card, as do the scores.
 
     Example: refreader weights training/general/1/model-best
-    refreader_spacy/weights/en_general_4 --card configs/cards/general.json
-    --scores metrics/general_ontogum_s1.json --page docs/models/en_general_4.md
+    refreader_spacy/weights/en_general_5 --card configs/cards/general.json
+    --scores metrics/general_ontogum_s1.json --page docs/models/en_general_5.md
     """
     nlp = spacy.load(model)
     reader = find_reader(nlp)
