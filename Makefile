@@ -71,7 +71,7 @@ pictures: $(READY)  ## Draw the README's pictures anew
 docs: $(READY)  ## Renew what is generated in README and docs/, and build the site (output/site)
 	PYTHONPATH=docs:. $(BIN)/cog -r $(PAGES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -p no:cacheprovider --update-examples tests/integration/test_docs.py
-	OMP_NUM_THREADS=1 $(BIN)/python -m nbconvert --to notebook --execute --inplace docs/walkthrough.ipynb
+	OMP_NUM_THREADS=1 $(BIN)/python -m nbconvert --to notebook --execute --ExecutePreprocessor.record_timing=False --inplace docs/walkthrough.ipynb
 	$(MAKE) site
 
 site: $(READY)  ## Build the documentation; a warning is an error

@@ -4,8 +4,8 @@
 
 Every row is trained anew from configs/general.cfg for as many updates, with one seed,
 and scored on the development sets. Rows that are in metrics/ablations.json already are
-kept, so an interrupted run goes on. Weights that are taken out are zero and stay so,
-which leaves the reader itself as it is.
+kept, so an interrupted run goes on, and two runs with other --rows may go side by side.
+Weights that are taken out are zero and stay so, which leaves the reader as it is.
 """
 
 from __future__ import annotations
@@ -90,19 +90,27 @@ def main() -> None:
         "--rows", nargs="*", help="Only those with these words in them."
     )
     args = parser.parse_args()
-    results = srsly.read_json(OUTPUT) if OUTPUT.exists() else {}
     for row in ROWS:
         wanted = not args.rows or any(word in row.name for word in args.rows)
-        if wanted and row.name not in results:
+        if wanted and row.name not in known():
             nlp = trained(row, args.corpus, args.vectors, args.updates)
-            results[row.name] = {"updates": args.updates}
-            results[row.name] |= scores(nlp, args.corpus / "dev", args.gap)
-            srsly.write_json(OUTPUT, results)
-            print(row.name, results[row.name], flush=True)
-    if "cells" not in results and not args.rows:
-        results["cells"] = cells(args.corpus / "dev")
-        srsly.write_json(OUTPUT, results)
-    print(table(results))
+            found = scores(nlp, args.corpus / "dev", args.gap)
+            write(row.name, {"updates": args.updates, **found})
+            print(row.name, found, flush=True)
+    if not args.rows and "cells" not in known():
+        write("cells", cells(args.corpus / "dev"))
+    print(table(known()))
+
+
+def known() -> dict[str, Any]:
+    """The rows that are there."""
+    return srsly.read_json(OUTPUT) if OUTPUT.exists() else {}
+
+
+def write(name: str, found: dict[str, Any]) -> None:
+    results = {**known(), name: found}
+    order = [*(row.name for row in ROWS), "cells"]
+    srsly.write_json(OUTPUT, {key: results[key] for key in order if key in results})
 
 
 def trained(row: Row, corpus: Path, vectors: str, updates: int) -> Language:
