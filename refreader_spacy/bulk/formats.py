@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 
+from refreader_spacy.annotation.mentions import starts_sentence
 from refreader_spacy.annotation.record import record
 from refreader_spacy.annotation.tables import (
     MentionRow,
@@ -23,6 +25,11 @@ from refreader_spacy.annotation.tables import (
     mention_rows,
     token_rows,
 )
+from refreader_spacy.corpora.conll2012 import conll2012_lines, read_conll2012
+from refreader_spacy.corpora.corefud import read_corefud
+from refreader_spacy.corpora.corefud_writer import corefud_lines
+from refreader_spacy.corpora.document import GoldDocument
+from refreader_spacy.corpora.gold_docs import document_of
 from refreader_spacy.errors import Errors
 
 
@@ -162,6 +169,61 @@ class TokensCsv(_Csv):
         return token_rows(doc, id)
 
 
+class _Corpus:
+    """A format of annotated corpora, which has no place for probabilities.
+
+    It is written where all Docs of a file come together: entities are numbered there.
+    """
+
+    suffix: str
+    lines: Callable[[Iterable[GoldDocument]], Iterator[str]]
+    read: Callable[[Path], Iterator[GoldDocument]]
+
+    def encode(self, docs: list[AnnotatedDoc]) -> bytes:
+        return DocBins().encode(docs)
+
+    def write(self, parts: Iterable[bytes], path: Path) -> None:
+        docs = (
+            doc
+            for part in parts
+            for doc in DocBin(store_user_data=True).from_bytes(part).get_docs(Vocab())
+        )
+        self._write(map(annotated_document, docs), path)
+
+    def join(self, shards: Iterable[Path], path: Path) -> None:
+        read = type(self).read
+        self._write((document for shard in shards for document in read(shard)), path)
+
+    def _write(self, documents: Iterable[GoldDocument], path: Path) -> None:
+        with path.open("w", encoding="utf8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in type(self).lines(documents))
+
+
+class Conll2012(_Corpus):
+    """A line a token, clusters in the last column."""
+
+    suffix = ".conll"
+    lines = staticmethod(conll2012_lines)
+    read = staticmethod(read_conll2012)
+
+
+class CorefUd(_Corpus):
+    """CoNLL-U, with entities as CorefUD has them."""
+
+    suffix = ".conllu"
+    lines = staticmethod(corefud_lines)
+    read = staticmethod(read_corefud)
+
+
+def annotated_document(doc: Doc) -> GoldDocument:
+    """What was found in a Doc; its sentences by rule, where nothing told them."""
+    document = document_of(doc)
+    document.id = id_text(doc.user_data["id"])
+    if not doc.has_annotation("SENT_START"):
+        document.sentence_starts = [t.i for t in doc if t.i == 0 or starts_sentence(t)]
+    return document
+
+
 def id_text(id: Any) -> str:
     """An id where all are of one type: those that are no strings are JSON."""
     return id if isinstance(id, str) else json.dumps(id, ensure_ascii=False)
@@ -175,6 +237,8 @@ FORMATS: dict[str, type[Format]] = {
     "jsonl": JsonLines,
     "spacy": DocBins,
     "parquet": Parquet,
+    "conll2012": Conll2012,
+    "corefud": CorefUd,
     "mentions": MentionsCsv,
     "tokens": TokensCsv,
 }

@@ -50,7 +50,7 @@ def annotate_batches(
     for found in map_in_processes(workers, taken(), seconds):
         key, records = waiting.popleft()
         if isinstance(found, WorkerStopped):
-            found = annotate_singly(workers[0].twin, records, seconds, found)
+            found = annotate_singly(workers[0].twin, records, seconds)
         size = sum(record.size for record in records)
         yield AnnotatedBatch(key, found, size, records[-1].end)
 
@@ -59,21 +59,21 @@ def annotate_singly(
     make_worker: Callable[[], AnnotatorWorker],
     records: list[Record],
     seconds: Callable[[list[Record]], float],
-    stopped: WorkerStopped,
 ) -> Annotated:
-    """Find the records of a batch that a process can't survive, and do the others."""
-    if len(records) == 1:
-        (record,) = records
-        if isinstance(record, TextRecord):
-            record = rejected(record, str(stopped))
-        return Annotated(rejected=[record])
+    """Find the records of a batch that a process can't survive, and do the others.
+
+    A record that was alone in its batch has another try too: its process may have been
+    ended by something else.
+    """
     worker = make_worker()
 
     def annotated(record: Record) -> Annotated:
         try:
             return worker.call([record], seconds([record]))
-        except WorkerStopped as again:
-            return annotate_singly(make_worker, [record], seconds, again)
+        except WorkerStopped as stopped:
+            if isinstance(record, TextRecord):
+                record = rejected(record, str(stopped))
+            return Annotated(rejected=[record])
 
     try:
         return joined([annotated(record) for record in records])

@@ -9,12 +9,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from refreader_spacy.bulk.readers import (
+    LARGEST,
+    as_json,
+    check_encodable,
+    name_of,
+    reason,
+)
 from refreader_spacy.bulk.records import Cursor, Record, Rejected, TextRecord
 from refreader_spacy.bulk.sources import Fields
 from refreader_spacy.errors import Errors
 
-ROWS = 256  # read at a time
-JSON_TYPES = (str, int, float, bool)
 MENTION = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())])
 LINK = pa.struct(
     [("antecedent", MENTION), ("anaphor", MENTION), ("probability", pa.float64())]
@@ -36,20 +41,51 @@ def read_rows(path: str, fields: Fields, start: Cursor) -> Iterator[Record]:
         columns = columns_of(file, fields, path)
         size = Path(path).stat().st_size // max(1, file.metadata.num_rows)
         group, number = row_group_of(file, start.records)
-        groups = range(group, file.num_row_groups)
-        batches = file.iter_batches(ROWS, row_groups=groups, columns=columns)
-        for row in (row for batch in batches for row in batch.to_pylist()):
+        # One at a time: a few bytes on disk may stand for the same long text many times
+        rows = file.iter_batches(
+            1,
+            row_groups=range(group, file.num_row_groups),
+            columns=columns,
+            use_threads=False,
+        )
+        for row in rows:
             number += 1
             if number <= start.records:
                 continue
-            place, end = f"{path}:{number}", Cursor(records=number)
-            id = json_id(row.get(fields.id), place)
-            text = row[fields.text]
-            if isinstance(text, str):
-                yield TextRecord(place, id, text, size, end)
+            place, end = f"{name_of(path)}:{number}", Cursor(records=number)
+            id: Any = place
+            try:
+                values = values_of(row)
+                id = json_id(values.get(fields.id), place, fields)
+                text = text_of_row(values, fields)
+            except ValueError as error:
+                yield Rejected(place, id, reason(error), size, end)
             else:
-                reason = Errors.R237.format(field=fields.text, found=repr(text)[:50])
-                yield Rejected(place, id, reason, size, end)
+                yield TextRecord(place, id, text, size, end)
+
+
+def values_of(row: Any) -> dict[str, Any]:
+    """By column, if they aren't too long, and have a value in Python: bytes that are no
+    text have none."""
+    found = {}
+    for name, column in zip(row.schema.names, row.columns, strict=True):
+        if pa.types.is_dictionary(column.type):  # which has the values of other rows
+            column = column.dictionary_decode()
+        if column.nbytes > LARGEST:
+            raise ValueError(Errors.R238.format(limit=LARGEST))
+        try:
+            found[name] = column[0].as_py()
+        except Exception as error:
+            raise ValueError(Errors.R276.format(found=error)) from error
+    return found
+
+
+def text_of_row(values: dict[str, Any], fields: Fields) -> str:
+    text = values[fields.text]
+    if not isinstance(text, str):
+        found = repr(text)[:50]
+        raise ValueError(Errors.R237.format(field=fields.text, found=found))
+    return text
 
 
 def columns_of(file: Any, fields: Fields, path: str) -> list[str]:
@@ -73,11 +109,15 @@ def row_group_of(file: Any, row: int) -> tuple[int, int]:
     return file.num_row_groups, before
 
 
-def json_id(value: Any, place: str) -> Any:
-    """An id as JSON can have it."""
+def json_id(value: Any, place: str, fields: Fields) -> Any:
+    """An id of JSON's types, or what else it is as a string."""
     if value is None:
         return place
-    return value if isinstance(value, JSON_TYPES) else str(value)
+    try:
+        as_json(value)
+    except (TypeError, ValueError):
+        value = str(value)
+    return check_encodable(value, fields.id)
 
 
 def encode_rows(records: Iterable[dict[str, Any]]) -> bytes:

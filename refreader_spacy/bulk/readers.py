@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import json
-import lzma
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +11,15 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from refreader_spacy.annotation.speakers import Turn
-from refreader_spacy.bulk.records import BEGINNING, Cursor, Record, Rejected, TextRecord
+from refreader_spacy.bulk.decompression import decompressed
+from refreader_spacy.bulk.records import (
+    BEGINNING,
+    Cursor,
+    Record,
+    Rejected,
+    TextRecord,
+    one_line,
+)
 from refreader_spacy.bulk.sources import STDIN, Fields, Source, Unit
 from refreader_spacy.errors import Errors
 
@@ -142,6 +147,8 @@ def text_field(found: dict[str, Any], fields: Fields) -> str:
     text = found.get(fields.text)
     if not isinstance(text, str):
         keys = ", ".join(list(found)[:10])
+        if fields.text in found:
+            keys = f"{fields.text} of type {type(text).__name__}"
         raise ValueError(Errors.R237.format(field=fields.text, found=keys[:200]))
     return cast(str, check_encodable(text, fields.text))
 
@@ -181,26 +188,36 @@ def check_encodable(value: Any, field: str) -> Any:
     try:
         if isinstance(value, str):
             value.encode("utf8")
-        elif len(json.dumps(value, ensure_ascii=False).encode("utf8")) > LONGEST_ID:
+        elif len(as_json(value).encode("utf8")) > LONGEST_ID:
             raise RecursionError
     except UnicodeEncodeError as error:
         raise ValueError(Errors.R240.format(field=field, found=error)) from error
     except RecursionError as error:
         message = Errors.R248.format(field=field, limit=LONGEST_ID)
         raise ValueError(message) from error
+    except ValueError as error:
+        raise ValueError(Errors.R272.format(field=field, found=error)) from error
     return value
+
+
+def as_json(value: Any) -> str:
+    """As other programs can read it: Python would write NaN, which is no JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def reason(error: Exception) -> str:
     """What is wrong with a record, in one line."""
-    text = str(error).encode("utf8", "backslashreplace").decode()
-    if not isinstance(error, ValueError):
+    text = str(error)
+    if not text.startswith("[R"):  # not of this package
         text = Errors.R241.format(found=text or type(error).__name__)
-    return " ".join(text.split())[:500]
+    return one_line(text)
 
 
 def name_of(path: str) -> str:
-    return "stdin" if path == STDIN else path
+    """As text: on Linux, a name may be any bytes."""
+    if path == STDIN:
+        return "stdin"
+    return os.fsencode(path).decode("utf8", "backslashreplace")
 
 
 class OpenFile(NamedTuple):
@@ -222,6 +239,8 @@ def opened(path: str, offset: int = 0) -> Iterator[OpenFile]:
     """A file to read from some byte on, decompressed if its name says so."""
     with ExitStack() as stack:
         if path == STDIN:
+            if sys.stdin is None:
+                raise ValueError(Errors.R278.format(name="input"))
             data: BinaryIO = sys.stdin.buffer
             raw = None
         else:
@@ -237,23 +256,3 @@ def opened(path: str, offset: int = 0) -> Iterator[OpenFile]:
 def skip_bytes(file: BinaryIO, n_bytes: int) -> None:
     while n_bytes and (skipped := file.read(min(n_bytes, CHUNK))):
         n_bytes -= len(skipped)
-
-
-def decompressed(file: BinaryIO, suffix: str) -> BinaryIO:
-    """What is in a file with such a name."""
-    if suffix == ".gz":
-        return cast(BinaryIO, gzip.open(file))
-    if suffix == ".bz2":
-        return cast(BinaryIO, bz2.open(file))
-    if suffix == ".xz":
-        return cast(BinaryIO, lzma.open(file))
-    if suffix == ".zst":
-        return zstd(file)
-    return file
-
-
-def zstd(file: BinaryIO) -> BinaryIO:
-    import zstandard
-
-    reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    return cast(BinaryIO, io.BufferedReader(cast(Any, reader)))

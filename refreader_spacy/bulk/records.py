@@ -48,4 +48,11 @@ def rejected(record: TextRecord, reason: object) -> Rejected:
     """The record, which turned out not to be readable."""
     if isinstance(reason, Exception):
         reason = f"{type(reason).__name__}: {reason}"
-    return Rejected(record.place, record.id, str(reason), record.size, record.end)
+    said = one_line(str(reason))
+    return Rejected(record.place, record.id, said, record.size, record.end)
+
+
+def one_line(text: str) -> str:
+    """Not too long, and without half characters, which no file can hold."""
+    whole = text.encode("utf8", "backslashreplace").decode()
+    return " ".join(whole.split())[:500]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,13 +20,16 @@ from refreader_spacy.bulk.annotator import Annotated
 from refreader_spacy.bulk.formats import Format, json_line
 from refreader_spacy.bulk.pieces import PieceKey
 from refreader_spacy.bulk.records import Cursor
-from refreader_spacy.bulk.sources import STDIN, Source
+from refreader_spacy.bulk.sources import Source, size_of
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import atomic_write
 
 MANIFEST = "manifest.jsonl"
 REJECTED = "rejected"
 VERSION = 1
+
+# What `atomic_write` may have left, of a process that was killed
+_DRAFT = re.compile(r"\.(\d{6,}-\d{6,}\.\w+|manifest\.jsonl)-\w{8}")
 
 
 class Shard(NamedTuple):
@@ -50,8 +54,8 @@ def settings_of(sources: Iterable[Source], **settings: Any) -> dict[str, Any]:
     n_files = 0
     for source in sources:
         for path in source.paths:
-            size = 0 if path == STDIN else Path(path).stat().st_size
-            digest.update(f"{source.unit.value} {path} {size}\n".encode())
+            line = f"{source.unit.value} {path} {size_of(path)}\n"
+            digest.update(line.encode("utf8", "surrogateescape"))
             n_files += 1
     return {"files": n_files, "digest": digest.hexdigest(), **settings}
 
@@ -80,12 +84,15 @@ class ShardFolder:
         with atomic_write(self.shard_path(key)) as draft:
             self.format.write(data(), draft)
             flush(draft)
+        aside = self.rejected_path(key)
         if total.rejected:
-            with atomic_write(self.rejected_path(key)) as draft:
+            with atomic_write(aside) as draft:
                 draft.write_bytes(
                     b"".join(json_line(r.as_json()) for r in total.rejected)
                 )
                 flush(draft)
+        else:
+            aside.unlink(missing_ok=True)  # of a run that was killed just there
         n_rejected = len(total.rejected)
         return Shard(*key, total.n_texts, n_rejected, total.n_words, end)
 
@@ -109,8 +116,8 @@ class Manifest:
         else:
             with atomic_write(self.path) as draft:
                 draft.write_bytes(json_line(header))
-        for left in folder.glob(".*"):  # drafts of a process that was killed
-            shutil.rmtree(left, ignore_errors=True)
+        remove_drafts(folder)
+        remove_drafts(folder / REJECTED)
 
     def add(self, shard: Shard) -> None:
         """The shard is whole and in its place."""
@@ -142,6 +149,13 @@ class Manifest:
                 self.shards[shard.key] = shard
         if len(whole) < len(data):
             os.truncate(self.path, len(whole))
+
+
+def remove_drafts(folder: Path) -> None:
+    """Nothing else: the folder may be one where others have something too."""
+    for left in folder.glob(".*"):
+        if _DRAFT.fullmatch(left.name):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def check_header(found: Any, expected: dict[str, Any], folder: Path) -> None:

@@ -87,14 +87,33 @@ def files_in(inputs: Iterable[str]) -> Iterator[str]:
             for folder, folders, files in os.walk(name):
                 folders[:] = sorted(f for f in folders if not f.startswith("."))
                 for file in sorted(f for f in files if not f.startswith(".")):
+                    path = Path(folder, file)
+                    if is_endless(path):
+                        continue
                     found = True
-                    yield str(Path(folder, file))
+                    yield str(path)
             if not found:
                 raise ValueError(Errors.R236.format(path=name))
         elif Path(name).exists():
             yield name
         else:
             raise ValueError(Errors.R226.format(path=name))
+
+
+def is_endless(path: Path) -> bool:
+    """A pipe, a socket or a device: whoever reads it may wait for ever."""
+    try:
+        return path.exists() and not path.is_file()
+    except OSError:
+        return False
+
+
+def size_of(path: str) -> int:
+    """Bytes of a file; none if nobody can tell."""
+    try:
+        return 0 if path == STDIN else Path(path).stat().st_size
+    except OSError:  # reading it says why
+        return 0
 
 
 def check_libraries(path: str) -> None:

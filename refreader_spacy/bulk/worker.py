@@ -23,6 +23,7 @@ Answer = Callable[[Request], Reply]
 # Fork shares the pipeline's memory, but only Linux can do it without harm
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 PR_SET_PDEATHSIG = 1
+STARTS = 3  # that are tried: somebody may end a process just then
 
 
 class WorkerStopped(Exception):
@@ -70,13 +71,9 @@ class Worker(Generic[Request, Reply]):
     def send(self, request: Request, seconds: float | None = None) -> None:
         """Ask; `receive` gives the answer when the connection is ready."""
         if not self._process.is_alive():
-            self._end()
-            self._start()
+            self._restart()
         if not self._ready:
-            try:
-                outcome = self.connection.recv()
-            except (EOFError, OSError) as error:
-                raise ChildProcessError(Errors.R233) from error
+            outcome = self._started()
             if outcome.error is not None:
                 raise outcome.error
             self._ready = True
@@ -84,6 +81,16 @@ class Worker(Generic[Request, Reply]):
             self.connection.send(request)
         self._deadline = None if seconds is None else monotonic() + seconds
         self._seconds = seconds
+
+    def _started(self, tries: int = STARTS) -> _Outcome:
+        """How its setup went, once that is over."""
+        try:
+            return cast(_Outcome, self.connection.recv())
+        except (EOFError, OSError) as error:
+            if tries == 1:
+                raise ChildProcessError(Errors.R233) from error
+        self._restart()
+        return self._started(tries - 1)
 
     @property
     def seconds_left(self) -> float | None:
@@ -111,6 +118,10 @@ class Worker(Generic[Request, Reply]):
     def stop(self) -> None:
         """End the process, whatever it does."""
         self._end()
+
+    def _restart(self) -> None:
+        self._end()
+        self._start()
 
     def _end(self) -> int | None:
         self.connection.close()

@@ -25,9 +25,10 @@ def tries(name: str, n: int = N) -> Iterator[random.Random]:
     test = os.environ.get("PYTEST_CURRENT_TEST")
     started = time.monotonic()
     number = FIRST
+    last = Path(f"{LAST}-{os.getpid()}") if LAST else None
     while number < n and time.monotonic() - started < LONGEST:
-        if LAST:
-            Path(f"{LAST}-{os.getpid()}").write_text(f"{name} {number}: {test}\n")
+        if last:
+            put(last, f"{name} {number}: {test}\n".encode())
         chance = random.Random(f"{name} {number}")
         try:
             yield chance
@@ -39,6 +40,13 @@ def tries(name: str, n: int = N) -> Iterator[random.Random]:
         seconds = time.monotonic() - started
         with Path(f"{LAST}-counts").open("a") as counts:
             counts.write(f"{number - FIRST} in {seconds:.0f} s: {test}\n")
+
+
+def put(path: Path, data: bytes) -> None:
+    """Make a file anew. One that is cut to nothing and written again may be sent to the
+    disk at once, which takes ten times as long as to read what is in it."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(data)
 
 
 def message(act: Callable[[], object]) -> str:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,20 @@ VALUES = [
 ]
 
 
-def hostile(data: Any, chance: random.Random) -> Any:
-    """A copy with one to three places changed."""
-    for _ in range(chance.randint(1, 3)):
-        place = chance.choice(list(places(data)))
-        data = changed(data, place, chance)
-    return data
+class Hostile:
+    """Copies of some data with one to three places changed."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.places = list(places(data))
+
+    def __call__(self, chance: random.Random) -> Any:
+        data = self.data
+        for _ in range(chance.randint(1, 3)):
+            # A place may be gone with what was changed before it
+            with suppress(IndexError, KeyError, TypeError):
+                data = changed(data, chance.choice(self.places), chance)
+        return data
 
 
 def places(data: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -44,6 +53,8 @@ def changed(data: Any, place: tuple[Any, ...], chance: random.Random) -> Any:
     if not place:
         return other_value(data, chance)
     first, *rest = place
+    if not isinstance(data, dict | list | tuple):
+        raise TypeError
     copy = dict(data) if isinstance(data, dict) else list(data)
     copy[first] = changed(copy[first], tuple(rest), chance)
     return copy

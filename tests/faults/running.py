@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 TIMES = int(os.environ.get("SOAK", "1"))  # `make soak` sets more
+LONGEST = 300 if TIMES == 1 else 1800  # seconds that a command may take
 TEXT = "Ann told Bo that she had lost his key. He laughed. "
 
 
@@ -33,7 +34,7 @@ def start(*arguments: object, **kwargs) -> subprocess.Popen:
     )
 
 
-def finish(*arguments: object, seconds: float = 300) -> str:
+def finish(*arguments: object, seconds: float = LONGEST) -> str:
     """Run a command to its end; what it said."""
     with start(*arguments) as process:
         _, said = process.communicate(timeout=seconds)
@@ -56,17 +57,17 @@ def processes_of(session: int) -> dict[int, int]:
     return found
 
 
-def wait_for(condition, seconds: float = 300) -> None:
+def wait_for(condition, seconds: float = LONGEST) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)
 
 
-def kill(process: subprocess.Popen, how: int, seconds: float = 60) -> None:
+def kill(process: subprocess.Popen, how: int, seconds: float = LONGEST) -> None:
     """Kill a command, and see that nothing is left running after some seconds."""
     process.send_signal(how)
-    process.wait(120)
+    process.wait(LONGEST)
     process.stderr.close()
     wait_for(lambda: not processes_of(process.pid), seconds)
 

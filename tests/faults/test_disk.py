@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from running import TIMES, finish, ids_in, start, write_records
+from running import LONGEST, TIMES, finish, ids_in, start, write_records
 
 OPTIONS = ("--shard-size", 100)
 
@@ -27,7 +27,7 @@ def test_a_full_disk_is_said_and_the_run_can_go_on():
     write_records(Path("in.jsonl"), 300)
     command = ("annotate", "in.jsonl", "-o", "out", *OPTIONS)
     with start(*command, preexec_fn=limit_file_size) as run:
-        _, said = run.communicate(timeout=120)
+        _, said = run.communicate(timeout=LONGEST)
     assert run.returncode == 1
     assert b"Traceback" not in said
     assert b"File too large" in said
@@ -49,7 +49,7 @@ def test_long_and_strange_records_are_annotated_or_put_aside():
     ]
     lines = [json.dumps({"id": n, "text": text}) + "\n" for n, text in enumerate(texts)]
     Path("in.jsonl").write_text("".join(lines))
-    said = finish("annotate", "in.jsonl", "-o", "out", *OPTIONS, seconds=900)
+    said = finish("annotate", "in.jsonl", "-o", "out", *OPTIONS, seconds=3 * LONGEST)
     assert said == "written to out: 7 texts\n"
     lines = Path("out/000000-000000.jsonl").read_bytes().splitlines()
     found = [json.loads(line) for line in lines]

@@ -12,7 +12,7 @@ import anyio
 import httpx
 import pytest
 import spacy
-from fuzzing import OURS, SECONDS, N, message, tries
+from fuzzing import OURS, SECONDS, N, message, put, tries
 from mutations import mutated
 
 from refreader_spacy.bulk.readers import read_source
@@ -26,6 +26,8 @@ from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.corpora.gold_docs import gold_doc
 from refreader_spacy.corpora.jsonlines import read_jsonlines
+from refreader_spacy.corpora.marked_text import read_marked
+from refreader_spacy.corpora.prodigy import read_prodigy
 from refreader_spacy.page.app import page_app
 from refreader_spacy.page.pool import InProcess
 from refreader_spacy.page.service import ReadingService
@@ -72,6 +74,27 @@ CRAFT = json.dumps(
         "clusters": [[[[0, 15]], [[23, 25]]], [[[4, 8], [26, 31]]], [[[34, 38]]]],
     }
 )
+MARKED = """### e-mail
+[p1 [p2 My] sister, [p1 Ada]], left. [p1 She] took [j3 [p2 my] bike].
+
+### note
+It rains.
+"""
+PRODIGY = json.dumps(
+    {
+        "tokens": [{"text": "Ann", "ws": True}, {"text": "lost"}, {"text": "hers"}],
+        "spans": [{"token_start": 0, "token_end": 0, "label": "person"}],
+        "relations": [
+            {
+                "head_span": {"token_start": 0, "token_end": 0},
+                "child_span": {"token_start": 2, "token_end": 2},
+            }
+        ],
+        "answer": "accept",
+        "meta": {"document": "a", "sentence_starts": [0, 1]},
+    }
+)
+ASKED = b'{"text": "Ann told Bo.", "id": [1.5, {"a": "b"}], "threshold": 0.5}'
 nlp = spacy.blank("en")
 
 
@@ -92,6 +115,8 @@ READERS = {
     "corefud": (COREFUD, documents(read_corefud)),
     "jsonlines": (JSONLINES, documents(read_jsonlines)),
     "craft": (CRAFT, documents(lambda path: read_craft(path, nlp))),
+    "marked": (MARKED, documents(lambda path: read_marked(path, nlp))),
+    "prodigy": (PRODIGY, documents(read_prodigy)),
     "gap": (None, read_gap_docs),
 }
 
@@ -102,7 +127,7 @@ def test_any_corpus_is_read_or_there_is_a_message(name, tmp_path, gap_file):
     data = gap_file.read_bytes() if sample is None else sample.encode()
     path = tmp_path / "file"
     for chance in tries(name):
-        path.write_bytes(mutated(data, chance))
+        put(path, mutated(data, chance))
         started = time.process_time()
         assert OURS.match(message(lambda: read(path)))
         assert time.process_time() - started < SECONDS
@@ -117,6 +142,7 @@ def test_any_corpus_is_read_or_there_is_a_message(name, tmp_path, gap_file):
         ("craft", "[0, 15]", f"[0, {'9' * 30}]"),
         ("craft", "[0, 15]", "[0, 1e999]"),
         ("craft", '"1"', "[" * 10_000),
+        ("prodigy", '"lost"', '""'),
         ("conll2012", "a 0 1 told", "a 0 1  \t -"),
         ("corefud", "3\tfriend", "9" * 5000 + "\tfriend"),
         ("corefud", "1-2\t", f"1-{'9' * 5000}\t"),
@@ -136,7 +162,7 @@ def test_any_line_is_a_record_or_rejected(tmp_path):
     )
     path = tmp_path / "in.jsonl"
     for chance in tries("records"):
-        path.write_bytes(mutated(data, chance))
+        put(path, mutated(data, chance))
         for record in read_source(Source(0, (str(path),), Unit.JSON), Fields()):
             json.dumps(record.id, ensure_ascii=False).encode()
             if isinstance(record, Rejected):
@@ -159,10 +185,11 @@ def test_any_request_has_an_answer():
                     ["/read", "/regroup", "/annotate", "/page.js", "/"]
                 )
                 query = mutated(b"threshold=0.5&name=abc", chance)[:300]
+                text = ASKED if path == "/annotate" else b"Ann told Bo that she lost."
                 answer = await client.request(
                     chance.choice(["GET", "POST", "PUT", "HEAD"]),
                     f"{path}?{quote(query, safe='=&%')}",
-                    content=mutated(b"Ann told Bo that she lost his key.", chance),
+                    content=mutated(text, chance),
                 )
                 assert answer.status_code < 500
 
@@ -174,5 +201,5 @@ def test_any_manifest_is_gone_on_with_or_there_is_a_message(tmp_path):
     data = f'{{"refreader annotate": 1}}\n{shard}"end": [5, 99, 5]}}\n'.encode()
     path = tmp_path / "manifest.jsonl"
     for chance in tries("manifest"):
-        path.write_bytes(mutated(data, chance))
+        put(path, mutated(data, chance))
         assert OURS.match(message(lambda: Manifest(tmp_path, {})))

@@ -80,7 +80,7 @@ def test_killed_drivers_lose_nothing():
         wait_for(
             lambda b=before, p=process: n_shards() > b or p.poll() is not None, 600
         )
-        kill(process, signal.SIGKILL, 120)  # Ray takes a while to notice
+        kill(process, signal.SIGKILL)  # Ray takes a while to notice
     finish("annotate", "in.jsonl", "-o", "out", *RAY, "--resume", seconds=1800)
     assert ids_in(Path("out")) == dict.fromkeys(range(N_RECORDS), 1)
 

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
@@ -57,7 +58,7 @@ def test_a_stream_forgets_new_words_again():
             stream.feed("".join(f"Ann{next(numbers)}x " for _ in range(100)))
         sizes.append(resident_bytes())
         n_strings.append(len(nlp.vocab.strings))
-    assert stream._n_tokens >= N_WORDS - 1
+    assert stream._clusters.n_tokens >= N_WORDS - 1
     assert n_strings[-1] - n_strings[0] < 100
     assert sizes[-1] - sizes[1] < 0.05 * sizes[1] + 10e6
 
@@ -83,6 +84,32 @@ def test_threads_may_share_a_pipeline():
     with ThreadPoolExecutor(2) as threads:
         found = list(threads.map(clusters, texts))
     assert found == [clusters(text) for text in texts]
+
+
+def test_threads_may_stream_with_a_pipeline_that_others_read_with():
+    """A stream forgets new words; those of Docs that were made meanwhile stay."""
+    nlp = pipeline(None)
+
+    def read(names: list[str]) -> list:
+        docs = [nlp(f"{name} saw {name}") for name in names]
+        return [token.text for doc in docs for token in doc]
+
+    def feed(names: list[str]) -> list:
+        stream = nlp.get_pipe("refreader").stream()
+        events = [event for name in names for event in stream.feed(f"{name} left and ")]
+        return [*events, *stream.close()]
+
+    names = [[f"{name}{n}" for n in range(60)] for name in ("Ann", "Bo", "Eve")]
+    expected = [feed(names[1]), feed(names[2])]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(3) as threads:
+            words = threads.submit(read, names[0])
+            assert list(threads.map(feed, names[1:])) == expected
+    finally:
+        sys.setswitchinterval(interval)
+    assert words.result() == [w for name in names[0] for w in (name, "saw", name)]
 
 
 @pytest.mark.parametrize("method", get_all_start_methods())

@@ -11,11 +11,13 @@ import spacy
 from spacy.tokens import DocBin
 from troubled import load
 
-from refreader_spacy.bulk.formats import FORMATS
+from refreader_spacy.bulk.formats import FORMATS, json_line
 from refreader_spacy.bulk.job import Job, run_locally
 from refreader_spacy.bulk.pieces import batches_of, ranges_of
+from refreader_spacy.bulk.records import BEGINNING, TextRecord, rejected
 from refreader_spacy.bulk.shards import Manifest, ShardFolder, join_shards
 from refreader_spacy.bulk.sources import Fields, Unit, find_sources
+from refreader_spacy.corpora.formats import read_documents
 
 TEXTS = ["Ann.", "RAISE", "Bob.", "CRASH", "Cy.", "STALL", "Dee.", "Ed.", "Flo."] * 2
 
@@ -71,6 +73,20 @@ def test_records_that_fail_are_put_aside_and_the_others_are_not_lost(n_process):
     assert sum(s.rejected for s in manifest.shards.values()) == len(bad)
 
 
+def test_any_reason_can_be_written():
+    record = TextRecord("in:1", 1, "Ann.", 4, BEGINNING)
+    reason = rejected(record, ValueError("no \ud800\n" * 1000)).reason
+    assert reason.startswith("ValueError: no \\ud800 no ")
+    assert len(json_line({"reason": reason})) < 1000
+
+
+def test_a_record_alone_in_its_batch_has_another_try():
+    """Its process may have been ended by something else."""
+    write_input(["Ann.", "CRASH ONCE"])
+    run(make_job(batch_size=1), Path("out"))
+    assert ids_in(Path("out")) == [0, 1]
+
+
 @pytest.mark.parametrize("n_shards", [0, 1, 3])
 def test_a_run_that_was_ended_goes_on_and_has_everything_once(n_shards):
     write_input([f"Text {n}." for n in range(12)], "in1.jsonl")
@@ -79,7 +95,7 @@ def test_a_run_that_was_ended_goes_on_and_has_everything_once(n_shards):
     run(make_job(), Path("out"), n_shards)
     with Path("out/manifest.jsonl").open("a") as file:
         file.write('{"source": 1, "pie')  # killed while it was written
-    Path("out/.000000-000001.jsonl-abc").mkdir()  # and a draft of a shard
+    Path("out/.000000-000001.jsonl-abcd_123").mkdir()  # and a draft of a shard
     Path("out/000001-000000.jsonl").write_text("half a shard")
     run(make_job(batch_size=2), Path("out"))
     run(make_job(), Path("whole"))
@@ -130,6 +146,10 @@ def test_shards_can_be_one_file(form):
     elif form == "spacy":
         docs = DocBin().from_disk(path).get_docs(spacy.blank("en").vocab)
         found = [doc.user_data["id"] for doc in docs]
+    elif form in ("conll2012", "corefud"):
+        documents = list(read_documents(path, spacy.blank("en")))
+        assert documents[3].words == ["Text", "3", "."]
+        found = [int(document.id) for document in documents]
     elif form == "mentions":
         (head,) = path.read_text().splitlines()  # there are none in these texts
         assert head.startswith("doc,mention,")

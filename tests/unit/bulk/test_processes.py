@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 
@@ -37,6 +38,13 @@ def fails():
 
 def dies():
     os._exit(3)
+
+
+def dies_at_first(path: Path):
+    if not path.exists():
+        path.touch()
+        os._exit(3)
+    return answers
 
 
 @pytest.fixture
@@ -102,6 +110,12 @@ def test_a_setup_that_fails_is_an_error_at_the_first_call():
     expected = pytest.raises(ChildProcessError, match=r"R233.*--resume")
     with started_workers(dies, 1) as workers, expected:
         workers[0].call(1)
+
+
+def test_a_worker_that_ends_while_it_starts_is_started_again(tmp_path):
+    """Something else may have ended it: of a long run, that is no reason to end."""
+    with started_workers(partial(dies_at_first, tmp_path / "died"), 1) as workers:
+        assert list(map_in_processes(workers, [1, 2])) == [1, 4]
 
 
 PARENT = """

@@ -3,7 +3,9 @@ import gzip
 import io
 import json
 import lzma
+import os
 import sys
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +14,7 @@ import pytest
 from refreader_spacy.bulk import readers, sources
 from refreader_spacy.bulk.readers import read_source
 from refreader_spacy.bulk.records import Rejected
+from refreader_spacy.bulk.shards import settings_of
 from refreader_spacy.bulk.sources import Fields, Source, Unit, find_sources
 
 GOOD = [
@@ -48,7 +51,8 @@ BAD = {
     b'{"text": "Ann.", "id": 1': "expected a JSON object",
     b"[1]": "but found list",
     b'{"txt": "Ann.", "id": "x"}': "'text', but found an object with txt",
-    b'{"text": 3}': "--text-field",
+    b'{"text": 3}': "text of type int",
+    b'{"texts": "Ann"}': "--text-field",
     b'{"text": "\\ud800"}': "half a character",
     b'{"text": "a", "id": "\\udfff"}': "half a character",
     b'{"text": "a", "id": {"k": ["\\udfff"]}}': "half a character",
@@ -56,6 +60,8 @@ BAD = {
     b'{"text": "a", "id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}": "recursion",
     b'{"text": "a", "id": ' + b"[" * 900 + b"]" * 900 + b"}": "is nested or longer",
     b'{"text": "a", "id": ' + b"9" * 5000 + b"}": "4300 digits",
+    b'{"text": "a", "id": NaN}': "'id' has a number that JSON has no word for",
+    b'{"text": "a", "id": [1e999]}': "'id' has a number that JSON has no word for",
 }
 
 
@@ -137,10 +143,85 @@ def test_a_broken_file_ends_with_its_reason(cut):
     assert list(read_source(source, Fields(), last.end)) == []
 
 
+def test_an_xz_file_may_have_several_streams_and_zeros_between():
+    streams = [lzma.compress(GOOD[0]), lzma.compress(GOOD[0] * 2)]
+    Path("in.jsonl.xz").write_bytes((b"\0" * 8).join([*streams, b""]))
+    found = list(read_source(lines_of("in.jsonl.xz"), Fields()))
+    assert [record.text for record in found] == ["Ann."] * 3
+    Path("in.jsonl.xz").write_bytes(streams[0] + b"no stream")
+    first, bad = read_source(lines_of("in.jsonl.xz"), Fields())
+    assert first.text == "Ann."
+    assert "R241" in bad.reason
+
+
+def test_an_xz_file_takes_no_more_memory_than_it_may():
+    """It has a few bytes, and says that 1 GB is needed to read them."""
+    dictionary = {"id": lzma.FILTER_LZMA2, "dict_size": 1 << 12}
+    data = bytearray(lzma.compress(GOOD[0], filters=[dictionary]))
+    assert data[12:17] == b"\x02\x00\x21\x01\x00"  # the size of the dictionary is last
+    data[16] = 36  # 1 GB
+    data[20:24] = zlib.crc32(data[12:20]).to_bytes(4, "little")
+    assert lzma.decompress(data) == GOOD[0]
+    Path("in.jsonl.xz").write_bytes(data)
+    (bad,) = read_source(lines_of("in.jsonl.xz"), Fields())
+    assert "R241" in bad.reason
+    assert "Memory usage limit" in bad.reason
+
+
 def test_fields_may_have_other_names():
     Path("in.jsonl").write_text('{"body": "Ann.", "key": 3}\n')
     (record,) = read_source(lines_of("in.jsonl"), Fields("body", "key"))
     assert (record.text, record.id) == ("Ann.", 3)
+
+
+def test_a_bad_row_of_parquet_is_a_record_with_its_reason():
+    """And those after it are read; an id is what JSON can have."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    texts = pa.array([b"Ann.", b"\xff", b"Bo."]).view(pa.string())
+    table = pa.table({"text": texts, "id": [1.5, 2.5, float("nan")]})
+    parquet.write_table(table, "in.parquet")
+    (source,) = find_sources(["in.parquet"], Unit.FILE, 10)
+    first, bad, last = read_source(source, Fields())
+    assert (first.id, first.text) == (1.5, "Ann.")
+    assert (bad.id, bad.place) == ("in.parquet:2", "in.parquet:2")
+    assert "R276" in bad.reason
+    assert (last.id, last.text) == ("nan", "Bo.")
+
+
+def test_long_rows_of_parquet_are_not_taken_in(monkeypatch):
+    """A dictionary has values of other rows too, which don't count."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    monkeypatch.setattr("refreader_spacy.bulk.parquet.LARGEST", 100)
+    texts = ["Ann.", "a" * 101, "Bo.", "Eve.", *(f"{n}" * 20 for n in range(10, 20))]
+    ids = [["a", 1], [], ["b" * 101], ["c" * 99], *([] for _ in range(10))]
+    ids = pa.array([[str(each) for each in id] for id in ids])
+    for column in (pa.array(texts), pa.array(texts).dictionary_encode()):
+        parquet.write_table(pa.table({"text": column, "id": ids}), "in.parquet")
+        (source,) = find_sources(["in.parquet"], Unit.FILE, 10)
+        found = list(read_source(source, Fields()))
+        assert [n for n, r in enumerate(found) if isinstance(r, Rejected)] == [1, 2, 3]
+        assert all("R238" in record.reason for record in found[1:4])
+        assert (found[0].id, found[4].text) == (["a", "1"], "10" * 20)
+
+
+def test_a_few_bytes_of_parquet_don_t_fill_the_memory():
+    """One text, many times: all of them at once would be 2 GB."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    numbers = pa.array([0] * 500, pa.int32())
+    texts = pa.DictionaryArray.from_arrays(numbers, ["a" * 4_000_000])
+    parquet.write_table(pa.table({"text": texts}), "in.parquet", store_schema=False)
+    assert Path("in.parquet").stat().st_size < 1_000_000
+    (source,) = find_sources(["in.parquet"], Unit.FILE, 10)
+    before = pa.total_allocated_bytes()
+    for record in read_source(source, Fields()):
+        assert len(record.text) == 4_000_000
+        assert pa.total_allocated_bytes() - before < 100_000_000
 
 
 def test_parquet_rows_can_be_read_from_any_row_on():
@@ -180,6 +261,23 @@ def test_files_of_folders_come_in_order_and_in_groups():
     records = list(read_source(found[0], Fields()))
     assert [r.id for r in records] == ["texts/a.txt", "texts/b/10.txt"]
     assert list(read_source(found[0], Fields(), records[0].end)) == records[1:]
+
+
+def test_what_is_no_file_in_a_folder_does_not_stop_the_others():
+    """Broken links have their reason, pipes are left out; a name may be any bytes."""
+    Path("texts").mkdir()
+    Path("texts/broken.jsonl").symlink_to("nowhere")
+    Path("texts/loop").symlink_to("loop")
+    Path("texts/self").symlink_to(".")
+    os.mkfifo("texts/pipe")
+    Path(os.fsdecode(b"texts/\xff\n.txt")).write_text("Ann.")
+    found = find_sources(["texts"], Unit.FILE, 10)
+    assert settings_of(found)["files"] == 3
+    broken, loop, text = (r for source in found for r in read_source(source, Fields()))
+    assert "No such file" in broken.reason
+    assert "symbolic links" in loop.reason
+    assert text.text == "Ann."
+    json.dumps(text.id, ensure_ascii=False).encode()
 
 
 def test_a_file_that_is_gone_is_a_rejected_record(capsys):
