@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import version
 from typing import Any
 
@@ -63,12 +64,16 @@ PROBLEMS = {
 def asked_annotation(data: str) -> Asked:
     """What a request's body asks for."""
     try:
-        return Asked.model_validate_json(data)
+        asked = Asked.model_validate_json(data)
+        json.dumps(asked.id, allow_nan=False)  # NaN is no JSON, but can be read as such
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         found = f"{place}: {first['msg']}" if place else first["msg"]
         raise ValueError(Errors.R258.format(found=found)) from error
+    except ValueError as error:
+        raise ValueError(Errors.R258.format(found=f"id: {error}")) from error
+    return asked
 
 
 def openapi() -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from refreader_spacy.decoding.decoder import Cluster
+from refreader_spacy.decoding.clusters import Cluster
 from refreader_spacy.pictures.entities import entity_name
 from refreader_spacy.protocol import Array, Part, Reading
 from refreader_spacy.streaming.events import (

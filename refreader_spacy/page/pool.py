@@ -69,7 +69,7 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...] = ()
 
 
-class ReadingDesk:
+class WorkerReadings:
     """A worker's side: texts that are being read, each advanced piece by piece."""
 
     def __init__(self, service: ReadingService) -> None:
@@ -103,9 +103,9 @@ class ReadingDesk:
         return self.service.regroup(name, threshold)
 
 
-def make_desk(load: Callable[[], RefReader]) -> Callable[[Call], Any]:
-    """What a worker does first."""
-    return ReadingDesk(ReadingService(load())).answer
+def make_answer(load: Callable[[], RefReader]) -> Callable[[Call], Any]:
+    """Made by a worker first: what answers its calls."""
+    return WorkerReadings(ReadingService(load())).answer
 
 
 @dataclass
@@ -122,7 +122,9 @@ class Seat:
     """A worker and the thread that waits for it, one call after the other."""
 
     def __init__(self, load: Callable[[], RefReader], seconds: float) -> None:
-        self.worker: Worker[Call, Any] = Worker(partial(make_desk, load), START_METHOD)
+        self.worker: Worker[Call, Any] = Worker(
+            partial(make_answer, load), START_METHOD
+        )
         self.thread = ThreadPoolExecutor(1)
         self.seconds = seconds
         self.n_texts = self.n_read = 0
@@ -146,6 +148,11 @@ class Seat:
             if text is not None:
                 text.seconds += monotonic() - began
 
+    @property
+    def is_worn(self) -> bool:
+        """Should another worker take its place, when its texts are done?"""
+        return self.n_read > MAX_READ
+
     @contextmanager
     def taken(self, length: int) -> Iterator[None]:
         """A text of such a length is read here."""
@@ -155,7 +162,7 @@ class Seat:
             yield
         finally:
             self.n_texts -= 1
-            if self.n_read > MAX_READ and not self.n_texts:
+            if self.is_worn and not self.n_texts:
                 self.n_read = 0
                 self.thread.submit(self.worker.stop)  # the next call starts another
 
@@ -208,7 +215,7 @@ class ReadingPool:
 
     async def read(self, text: str, threshold: float | None) -> AsyncIterator[Message]:
         """Read a text; ValueError if it takes too long."""
-        seat = min(self._seats, key=lambda seat: seat.n_texts)
+        seat = min(self._seats, key=lambda seat: (seat.is_worn, seat.n_texts))
         reading = TextInProgress(next(self._numbers), Start(text, threshold))
         with seat.taken(len(text)):
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from asyncio import TimerHandle
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from refreader_spacy.errors import Errors
 
-MAX_CONNECTIONS = 200  # at the same time; others are asked to come again
+MAX_CONNECTIONS = 200  # at the same time; others are told so, and closed
 HEAD_SECONDS = 10.0  # in which a client must have said what it wants
 
 
@@ -69,20 +70,26 @@ def make_server(app: Starlette) -> uvicorn.Server:
         http=ImpatientProtocol,
         ws="none",
         log_level="error",
-        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=1,
     )
     return uvicorn.Server(config)
 
 
 class ImpatientProtocol(H11Protocol):
-    """HTTP, for clients that send the head of a request in some seconds."""
+    """HTTP, for so many clients, which send the head of a request in some seconds."""
 
     head_timer: TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
+        # Uvicorn counts when a request comes: it would hold any number of silent
+        # clients, and refuse the first of them that says something
+        is_full = len(self.connections) >= MAX_CONNECTIONS
         super().connection_made(transport)
-        self.expect_head()
+        if is_full:
+            transport.write(too_many_connections())
+            transport.close()
+        else:
+            self.expect_head()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -106,3 +113,15 @@ class ImpatientProtocol(H11Protocol):
         self.head_timer = None
         if self.cycle is None or self.cycle.response_complete:
             self.transport.close()
+
+
+def too_many_connections() -> bytes:
+    """An answer to whatever will be asked."""
+    body = json.dumps({"problem": Errors.R279.format(limit=MAX_CONNECTIONS)})
+    head = (
+        "HTTP/1.1 503 Service Unavailable",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        "connection: close",
+    )
+    return "\r\n".join([*head, "", body]).encode()

@@ -15,8 +15,9 @@ from spacy.vocab import Vocab
 
 from refreader_spacy.annotation.extensions import write_clusters
 from refreader_spacy.annotation.record import record
+from refreader_spacy.batching import joined
 from refreader_spacy.component import RefReader
-from refreader_spacy.decoding.decoder import decode
+from refreader_spacy.decoding.clusters import decode_clusters
 from refreader_spacy.errors import Errors
 from refreader_spacy.page.payload import (
     CellContents,
@@ -24,7 +25,7 @@ from refreader_spacy.page.payload import (
     clusters_payload,
     text_payload,
 )
-from refreader_spacy.protocol import Part, Past, Reader, ReaderModel, joined
+from refreader_spacy.protocol import Part, Past, Reader, ReaderModel
 from refreader_spacy.streaming.stream import Stream
 from refreader_spacy.tokenization import tokenize
 
@@ -113,11 +114,9 @@ class ReadingService:
         self._stored.move_to_end(name)
         doc, part = self._stored[name]
         reader = self.reader.reader
-        clusters = decode(
-            part,
-            threshold,
-            labels=reader.labels,
-            scheme=self.reader.scheme_number(reader),
+        scheme = self.reader.scheme_number(reader)
+        clusters = list(
+            decode_clusters(part, threshold, labels=reader.labels, scheme=scheme)
         )
         write_clusters(doc, clusters, keep_singletons=self.reader.keep_singletons)
         return {

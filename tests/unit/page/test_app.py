@@ -14,13 +14,14 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from spacy.language import Language
 
+from refreader_spacy.batching import read_docs
 from refreader_spacy.page import service as service_module
 from refreader_spacy.page.app import STATIC, page_app
 from refreader_spacy.page.payload import CellContents
 from refreader_spacy.page.pool import InProcess
 from refreader_spacy.page.service import ReadingService
 from refreader_spacy.pictures.markup import GLOWS, HUES
-from refreader_spacy.protocol import Reading, read_docs
+from refreader_spacy.protocol import Reading
 
 TEXT = "Ann Lee met Bo-Jon because she was late. He told her so, and she left.\n" * 9
 HOSTILE = "<script>alert(1)</script> שלום Ann 👩‍🚀 told her\x00 \u202e so.\r\n\t She"
@@ -247,6 +248,8 @@ def test_annotate_is_as_its_description_says(client, text):
         (b'{"text": "Ann", "threshold": 2}', 400, "threshold"),
         (b'{"text": "Ann", "treshold": 0.2}', 400, "treshold"),
         (b'{"text": "\\ud800"}', 400, "R258"),
+        (b'{"text": "Ann", "id": NaN}', 400, "id: Out of range"),
+        (b'{"text": "Ann", "id": [1e999]}', 400, "id: Out of range"),
         (b"[" * 1500, 400, "R258"),
         (b"\xff", 400, "UTF-8"),
     ],

@@ -84,7 +84,7 @@ def test_a_text_can_be_grouped_again_until_its_worker_is_gone(pool, monkeypatch)
         again = await pool.regroup(found["name"], found["threshold"])
         assert again == found
         monkeypatch.setattr(pool_module, "MAX_READ", 10)
-        await read(pool, TEXT)
+        await asyncio.gather(read(pool, TEXT), read(pool, TEXT))  # by both workers
         monkeypatch.undo()
         await read(pool, "Ann.")
         assert not await can_regroup(pool, found["name"])
@@ -92,6 +92,16 @@ def test_a_text_can_be_grouped_again_until_its_worker_is_gone(pool, monkeypatch)
             await pool.regroup("none", 0.5)
 
     asyncio.run(regrouping())
+
+
+def test_a_worker_that_has_read_enough_gets_no_more_texts(pool, monkeypatch):
+    """Else it would never be without one, and never be replaced."""
+    monkeypatch.setattr(pool_module, "MAX_READ", 1000)
+    worn, other = pool._seats
+    other.n_read = 0
+    with worn.taken(1001), other.taken(1), other.taken(1):
+        (*_, found) = asyncio.run(read(pool, "Ann left."))
+    assert pool._names[found.data["name"]] is other
 
 
 def test_a_reader_that_can_not_be_loaded_is_an_error_at_once():
