@@ -7,8 +7,9 @@ from typing import Annotated
 
 import spacy
 import typer
+from spacy.language import Language
 
-from refreader_spacy.cli.pipeline import progress
+from refreader_spacy.cli.pipeline import find_reader, load_pipeline, progress
 from refreader_spacy.corpora.formats import (
     Format,
     output_format,
@@ -17,6 +18,7 @@ from refreader_spacy.corpora.formats import (
 )
 from refreader_spacy.corpora.selection import Selection, listed_documents
 from refreader_spacy.corpora.splits import Part, annotated_files, part_of
+from refreader_spacy.training.singletons import with_singletons
 
 
 def convert(
@@ -25,7 +27,8 @@ def convert(
         typer.Argument(
             help="Files, or folders of them: .conllu (CorefUD, GUM), .conll "
             "(CoNLL-2012), .jsonl (jsonlines, Prodigy's relations, or texts with "
-            "mentions in characters), .tsv (GAP), .spacy; also .xz, .gz and .bz2."
+            "mentions in characters), .tsv (GAP), .marked.txt (brackets in text), "
+            ".spacy; also .xz, .gz and .bz2."
         ),
     ],
     output: Annotated[
@@ -78,6 +81,17 @@ def convert(
         int | None,
         typer.Option(min=1, help="Leave out mentions of more tokens than this."),
     ] = None,
+    singletons: Annotated[
+        str | None,
+        typer.Option(
+            help="A trained pipeline, or 'packaged': what it takes for mentions and is "
+            "not annotated is added, each an entity of its own."
+        ),
+    ] = None,
+    transformer: Annotated[
+        str | None,
+        typer.Option(help="The folder of the transformer below the package's weights."),
+    ] = None,
 ) -> None:
     """Convert annotated texts between formats.
 
@@ -103,6 +117,17 @@ def convert(
         for file in progress(files, "Converting", len(files))
         for document in read_documents(file, nlp, format, scheme)
     )
+    if singletons is not None:
+        reader = find_singletons(singletons, transformer)
+        found = (with_singletons(document, reader) for document in found)
     counts = write_documents(found, output, nlp.vocab)
     n = counts.documents
     typer.echo(f"{output}: {n} documents of {len(files)} files, {counts}")
+
+
+def find_singletons(name: str, transformer: str | None) -> Language:
+    """The pipeline, with all mentions that its reader sees."""
+    nlp = load_pipeline(name, transformer=transformer)
+    reader = find_reader(nlp)
+    reader.keep_singletons, reader.scheme = True, "gum"
+    return nlp

@@ -1,4 +1,8 @@
-"""Texts with mentions in characters, a line of JSON each, as we have CRAFT."""
+"""Texts with mentions in characters, a line of JSON each.
+
+As we have CRAFT, [[start, end], ...] with the parts of a mention; or as `refreader
+annotate` writes them, [start, end, text].
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ from typing import Any
 
 from spacy.language import Language
 
-from refreader_spacy.corpora.document import GoldDocument, GoldMention
+from refreader_spacy.corpora.document import GoldDocument
 from refreader_spacy.corpora.lines import parsed_rows
+from refreader_spacy.corpora.raw_text import add_text, mention_at
 from refreader_spacy.errors import Errors
-from refreader_spacy.tokenization import tokenize
 
 
 def read_craft(
@@ -33,27 +37,16 @@ def read_craft(
 def _document(
     nlp: Language, document: GoldDocument, row: dict[str, Any]
 ) -> GoldDocument:
-    doc = nlp(tokenize(nlp.make_doc, row["text"]))
-    begins = True  # a paragraph, or a sentence before which white space stands
-    for token in doc:
-        document.add_word(token.text, bool(token.whitespace_))
-        if token.is_space and token.i:
-            begins |= token.is_sent_start or "\n" in token.text
-        elif begins or token.is_sent_start:
-            document.sentence_starts.append(token.i)
-            begins = False
+    doc = add_text(document, nlp, row["text"])
     document.genre = str(row.get("genre", ""))
     for number, cluster in enumerate(row["clusters"], start=1):
-        for parts in cluster:
+        for mention in cluster:
+            is_whole = isinstance(mention[0], int)
+            parts = [mention[:2]] if is_whole else mention
             edges = [(start, end) for start, end in parts]
-            span = doc.char_span(*edges[0], alignment_mode="expand")
-            if not span or edges[0][0] >= edges[0][1]:
-                raise ValueError(
-                    f"there is no text from {edges[0][0]} to {edges[0][1]}"
-                )
+            found = mention_at(doc, *edges[0])
             if len(edges) > 1:
                 document.n_skipped += 1
             else:
-                mention = GoldMention(span.start, span.end)
-                document.add_mention(str(number), mention)
+                document.add_mention(str(number), found)
     return document

@@ -21,6 +21,7 @@ from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.corpora.gold_docs import MentionCounts, document_of, gold_doc
 from refreader_spacy.corpora.jsonlines import jsonlines_lines, read_jsonlines
 from refreader_spacy.corpora.lines import OPENERS, numbered_lines
+from refreader_spacy.corpora.marked_text import read_marked
 from refreader_spacy.corpora.prodigy import prodigy_lines, read_prodigy
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import atomic_write
@@ -34,6 +35,7 @@ class Format(str, Enum):
     CRAFT = "craft"
     GAP = "gap"
     JSONLINES = "jsonlines"
+    MARKED = "marked"
     PRODIGY = "prodigy"
     SPACY = "spacy"
 
@@ -46,6 +48,7 @@ ENDINGS = {  # of file names; .v4_gold_conll ends in conll
     ".jsonl": Format.JSONLINES,
     ".spacy": Format.SPACY,
     ".tsv": Format.GAP,
+    ".marked.txt": Format.MARKED,
 }
 WRITERS: dict[Format, Callable[[Iterable[GoldDocument]], Iterator[str]]] = {
     Format.CONLL2012: conll2012_lines,
@@ -115,6 +118,8 @@ def read_documents(
         return (document_of(example.reference) for example in examples)
     if format is Format.PRODIGY:
         return read_prodigy(path, **named)
+    if format is Format.MARKED:
+        return read_marked(path, nlp, **named)
     if format is Format.CRAFT:
         return read_craft(path, nlp, **named)
     if format is Format.JSONLINES:

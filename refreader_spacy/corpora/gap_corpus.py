@@ -1,7 +1,5 @@
 """GAP row -> Example."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A training corpus of several parts, some of which are read more than once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from weakref import WeakKeyDictionary

@@ -44,7 +44,10 @@ def _document(document: GoldDocument, row: dict[str, Any]) -> GoldDocument:
             raise TypeError("a token should have a text")
         document.add_word(token["text"], bool(token.get("ws", True)))
     starts = meta.get("sentence_starts", [0])
-    document.sentence_starts = [i for i in starts if i in range(len(document.words))]
+    numbers = range(len(document.words))
+    document.sentence_starts = [
+        i for i in starts if isinstance(i, int) and i in numbers
+    ]
     labels: dict[Place, str] = {}
     for span in row.get("spans") or ():
         labels[_place(span, document)] = str(span.get("label") or "")

@@ -38,3 +38,10 @@ def gold_clusters(doc: Doc, prefix: str) -> list[GoldCluster]:
         GoldCluster([span], {name: [values[i]] for name, values in group.attrs.items()})
         for i, span in enumerate(group)
     ]
+
+
+def has_clusters(doc: Doc, prefix: str) -> bool:
+    """Is there anything to learn from?"""
+    return any(
+        key.startswith(f"{prefix}_") and len(group) for key, group in doc.spans.items()
+    )

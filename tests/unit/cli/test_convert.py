@@ -6,6 +6,7 @@ from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner, Result
 
 from refreader_spacy.cli import app
+from refreader_spacy.component import PACKAGED
 
 CONLLU = """\
 # newdoc id = {id}
@@ -117,3 +118,17 @@ def test_gap_becomes_training_data(tmp_path, gap_file):
     found = docs(tmp_path / "gap.spacy")
     assert len(found) == 6
     assert all(2 <= len(doc.spans) - 1 <= 3 for doc in found)  # beside `annotation`
+
+
+def test_single_mentions_are_added_by_weights_of_the_package(tmp_path):
+    text = tmp_path / "notes.marked.txt"
+    text.write_text("[p1 Ann] lost a key in the park. [p1 She] was sad.", "utf8")
+    plain, more = tmp_path / "plain.conllu", tmp_path / "more.spacy"
+    assert convert(text, "-o", plain).exit_code == 0
+    result = convert(text, "-o", more, "--singletons", PACKAGED["name"])
+    assert result.exit_code == 0, result.output
+    (doc,) = docs(more)
+    clusters = [[span.text for span in group] for group in doc.spans.values()]
+    assert clusters[0] == ["Ann", "She"]
+    assert ["the park"] in clusters
+    assert plain.read_text("utf8").count("Entity=") == 2

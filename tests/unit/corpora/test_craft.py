@@ -33,6 +33,12 @@ def test_characters_become_tokens(nlp, tmp_path):
     assert document.n_skipped == 1
 
 
+def test_what_annotate_writes_is_read(nlp, tmp_path):
+    clusters = [[[0, 15, "The gene (Daz1)"], [23, 25, "It"]]]
+    (document,) = read(nlp, tmp_path, {**ROW, "clusters": clusters, "links": []})
+    assert document.entities == {"1": [GoldMention(0, 5), GoldMention(7, 8)]}
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

@@ -39,6 +39,7 @@ def document() -> GoldDocument:
         ("a.jsonl", "", Format.JSONLINES),
         ("a.jsonl", '{"text": "Ann", "tokens": []}\n', Format.PRODIGY),
         ("a.tsv", "", Format.GAP),
+        ("a.marked.txt", "", Format.MARKED),
     ],
 )
 def test_a_files_name_and_first_line_tell_its_format(tmp_path, name, text, expected):

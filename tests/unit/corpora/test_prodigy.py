@@ -55,6 +55,12 @@ def test_what_is_written_can_be_read(tmp_path, document):
     assert (again.id, again.sentence_starts) == (document.id, document.sentence_starts)
 
 
+def test_sentences_start_at_tokens(tmp_path):
+    meta = {"sentence_starts": [0, 4.0, 99, None]}
+    (document,) = read_prodigy(written(tmp_path / "a.jsonl", row(meta=meta)))
+    assert document.sentence_starts == [0]
+
+
 @pytest.mark.parametrize(
     "bad",
     [
