@@ -4,8 +4,6 @@ The other modules of this package need the extra `transformers`, and are importe
 when a config uses these architectures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -29,6 +27,7 @@ def build_transformer_v1(
     mixed_precision: bool = False,
     pooling: Literal["mean", "last"] = "mean",
     surprisal: bool = False,
+    adapter_rank: int = 0,
 ) -> Model[list[Doc], Any]:
     """Some hidden layers of a transformer, for spacy-transformers' `transformer` pipe.
 
@@ -53,6 +52,8 @@ def build_transformer_v1(
         "last", which in a causal model is the one that has seen all of them.
     surprisal (bool): Predict each piece from those before it, with all layers of a
         causal language model, for `token._.surprisal`. The vectors are the same.
+    adapter_rank (int): Instead of the trained layers' weights, train additions to them
+        of this rank, which are all that is saved: a few megabytes.
     """
     with _extra():
         from refreader_spacy.transformer.hub import Hub
@@ -68,6 +69,7 @@ def build_transformer_v1(
         mixed_precision=mixed_precision,
         pooling=pooling,
         surprisal=surprisal,
+        adapter_rank=adapter_rank,
     )
     return transformer_model(hub, learn_rate_factor)
 
@@ -90,7 +92,7 @@ def build_transformer_layers_v1(
 def build_own_transformer_v1(
     transformer: Model[list[Doc], Any], width: int, dropout: float = 0.5
 ) -> Model[list[Doc], list[Floats2d]]:
-    """The same layers of a frozen transformer that the reader has for itself.
+    """The same layers of a transformer that the reader has for itself, and won't train.
 
     The pipeline needs no `transformer` pipe then, and other pipes don't share it.
 

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, embedding_bag, layer_norm
 
+from refreader_spacy.transformer.adapters import has_adapters, without_adapters
+
 BFLOAT16 = "avx512_bf16", "amx_bf16"  # CPU features that multiply it
 EPS = 1e-12  # only a token without pieces has so little variance
 AT_ONCE = 128  # pieces that are predicted at once: each has a number for every piece
@@ -26,6 +28,8 @@ class HiddenLayers(nn.Module):
     pooling (str): A token's vector is the "mean" of its pieces', or that of the "last".
     lookahead (bool): Otherwise padding at the end, which is later, needs no mask.
     head (nn.Module | None): From the highest layer of all to the next piece's scores.
+    drops (bool): Use the transformer's own dropout in training. On a CPU, that is half
+        of the time, and what is added to frozen weights has little need of it.
     """
 
     def __init__(
@@ -37,6 +41,7 @@ class HiddenLayers(nn.Module):
         pooling: Pooling,
         lookahead: bool,
         head: nn.Module | None = None,
+        drops: bool = True,
     ) -> None:
         super().__init__()
         self.transformer = transformer
@@ -45,6 +50,14 @@ class HiddenLayers(nn.Module):
         self.pooling = pooling
         self.lookahead = lookahead
         self.head = head
+        self.drops = drops
+
+    def train(self, mode: bool = True) -> HiddenLayers:
+        """Begin or end training."""
+        super().train(mode)
+        if not self.drops:
+            self.transformer.eval()
+        return self
 
     @property
     def width(self) -> int:
@@ -71,6 +84,9 @@ class HiddenLayers(nn.Module):
         vectors = self._pooled(states, rows, starts)
         if self.head is None or torch.is_grad_enabled():
             return vectors
+        if has_adapters(self.transformer):  # they unlearn to predict words
+            with without_adapters(self.transformer):
+                states = self._states(ids)
         bits = self._surprisals(states[-1].flatten(0, 1), ids.flatten(), rows)
         each = torch.arange(len(rows), device=rows.device)
         column = embedding_bag(each, bits[:, None], starts, mode="sum")  # (N, 1)

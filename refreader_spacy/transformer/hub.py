@@ -52,6 +52,7 @@ class Hub:
     mixed_precision: bool = False
     pooling: Pooling = "mean"
     surprisal: bool = False
+    adapter_rank: int = 0
 
     def __post_init__(self) -> None:
         layers = self.layers
@@ -63,7 +64,11 @@ class Hub:
             raise ValueError(
                 Errors.R304.format(found=self.trained_layers, n_layers=self.n_layers)
             )
-        if self.trained_layers and not self.save_weights:
+        if self.adapter_rank < 0 or (self.adapter_rank and not self.trained_layers):
+            raise ValueError(
+                Errors.R338.format(rank=self.adapter_rank, found=self.trained_layers)
+            )
+        if self.trains_weights and not self.save_weights:
             raise ValueError(Errors.R305.format(found=self.trained_layers))
         if self.surprisal and self.lookahead:
             raise ValueError(Errors.R316)
@@ -74,11 +79,21 @@ class Hub:
         return max(self.layers)
 
     @property
+    def trains_weights(self) -> bool:
+        """Whether the transformer's own weights learn, not additions to them."""
+        return self.trained_layers > 0 and not self.adapter_rank
+
+    @property
     def may_round(self) -> bool:
         """Whether weights may be bfloat16: not if they learn, are saved or shared."""
         return self.mixed_precision and not (
-            self.trained_layers or self.save_weights or self.surprisal
+            self.trains_weights or self.save_weights or self.surprisal
         )
+
+    def trained_names(self, transformer: Any) -> list[str]:
+        """The names of the layers that are trained, as modules."""
+        layers = layer_names(transformer)[: self.n_layers]
+        return layers[self.n_layers - self.trained_layers :]
 
     def load(self) -> Loaded:
         """From the hub, its cache on this machine, or a folder."""
@@ -198,10 +213,11 @@ class Hub:
         """Freeze all but the trained layers, or nothing if all layers are trained."""
         if head is not None:
             head.requires_grad_(False)
-        transformer.requires_grad_(self.trained_layers == self.n_layers)
-        layers = layer_names(transformer)[: self.n_layers]
-        for name in layers[self.n_layers - self.trained_layers :]:
-            transformer.get_submodule(name).requires_grad_(True)
+        every = self.trained_layers == self.n_layers
+        transformer.requires_grad_(self.trains_weights and every)
+        if self.trains_weights:
+            for name in self.trained_names(transformer):
+                transformer.get_submodule(name).requires_grad_(True)
 
     def _special(self, tokenizer: Any) -> tuple[list[int], list[int]]:
         """The pieces before and after each window.
@@ -229,7 +245,9 @@ class Hub:
 
 
 # What doesn't change the vectors, or changes them through the weights alone
-NOT_IN_FINGERPRINT = {"name", "trained_layers", "save_weights", "surprisal"}
+NOT_IN_FINGERPRINT = {
+    "name", "trained_layers", "save_weights", "surprisal", "adapter_rank"
+}  # fmt: skip
 HEAD = "head."  # begins the names of weights that predict pieces
 
 

@@ -65,6 +65,10 @@ class Listener(TransformerListener):
             return cast(list[TokenData], self._outputs)
         return [self._data(doc, docs is self.samples) for doc in docs]
 
+    def surprisals_of(self, docs: Sequence[Doc]) -> list[Array | None]:
+        """Each token's surprisal in bits (T,), if the transformer has it."""
+        return [getattr(doc._.trf_data, "surprisal", None) for doc in docs]
+
     def _data(self, doc: Doc | Span, is_sample: bool) -> TokenData:
         if isinstance(doc, Span):
             whole = self._data(doc.doc, is_sample)
@@ -126,14 +130,14 @@ def _forward(
     return list(xp.split(outputs, stops)), backprop
 
 
-def _surprisals(docs: Sequence[Doc], name: str) -> list[Array]:
+def _surprisals(model: Encoder, docs: Sequence[Doc], name: str) -> list[Array]:
     """The transformer's surprisals of each Doc (T,), in bits.
 
     name (str): Of the component, for errors.
     """
+    source = cast(Source, model.layers[0])
     found = []
-    for doc in docs:
-        bits = getattr(doc._.trf_data, "surprisal", None)
+    for doc, bits in zip(docs, source.surprisals_of(docs), strict=True):
         if bits is None and len(doc):
             raise ValueError(Errors.R319.format(name=name))
         found.append(np.zeros(0, np.float32) if bits is None else bits)

@@ -53,7 +53,7 @@ def transformer_model(hub: Hub, learn_rate_factor: float) -> TransformerModel:
         _forward,
         init=_init,
         dims={"nO": None},
-        attrs={"past": _past},
+        attrs={"past": past_on_docs},
         shims=[TransformerShim(hub, learn_rate_factor)],
     )
 
@@ -82,17 +82,33 @@ def token_data(vectors: Any, frozen: bool, surprisal: Array | None = None) -> To
     )
 
 
-def _past(model: TransformerModel) -> TransformerPast:
-    """For a text that is read in parts."""
+def past_on_docs(model: TransformerModel) -> TransformerPast:
+    """For a text that is read in parts, which get vectors as the pipe writes them."""
+
+    def write(doc: Doc, data: TokenData) -> None:
+        doc._.trf_data = data
+
+    return past_of(model, write)
+
+
+def past_of(
+    model: TransformerModel, write: Callable[[Doc, TokenData], None]
+) -> TransformerPast:
+    """For a text that is read in parts.
+
+    write (Callable): Takes the transformer's output of each.
+    """
     shim = _shim(model)
     loaded = cast(Loaded, shim.loaded)
 
-    def write(doc: Doc, vectors: Array) -> None:
+    def write_vectors(doc: Doc, vectors: Array) -> None:
         frozen = shim.hub.trained_layers == 0
         given: Any = rounded(vectors) if frozen else vectors
-        doc._.trf_data = token_data(model.ops.asarray2f(given), frozen)
+        write(doc, token_data(model.ops.asarray2f(given), frozen))
 
-    return TransformerPast(shim.hub, loaded, shim._model, shim.fingerprint, write)
+    return TransformerPast(
+        shim.hub, loaded, shim._model, shim.fingerprint, write_vectors
+    )
 
 
 def _shim(model: TransformerModel) -> TransformerShim:

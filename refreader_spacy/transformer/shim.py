@@ -14,6 +14,11 @@ from thinc.api import (
 )
 
 from refreader_spacy.errors import Errors
+from refreader_spacy.transformer.adapters import (
+    adapters_from_bytes,
+    adapters_to_bytes,
+    add_adapters,
+)
 from refreader_spacy.transformer.heap import trim_heap
 from refreader_spacy.transformer.hidden import HiddenLayers
 from refreader_spacy.transformer.hub import Hub, Loaded
@@ -42,11 +47,15 @@ class TransformerShim(PyTorchShim):
             pooling=hub.pooling,
             lookahead=hub.lookahead,
             head=loaded.head,
+            drops=hub.trains_weights,
         )
         self._model.to(get_torch_default_device())
         self.fingerprint = self.hub.fingerprint(loaded)
         if hub.may_round:
             self._model.round_weights()
+        if hub.adapter_rank:
+            trained = hub.trained_names(loaded.transformer)
+            add_adapters(loaded.transformer, trained, hub.adapter_rank)
 
     def finish_update(self, optimizer: Optimizer) -> None:
         """A step of the optimizer, at the transformer's own rate.
@@ -68,12 +77,14 @@ class TransformerShim(PyTorchShim):
         trim_heap()
 
     def to_bytes(self) -> bytes:
-        """The transformer, or only its fingerprint."""
+        """The transformer, or only its fingerprint and what was added to it."""
         saved = self.loaded if self.hub.save_weights else None
         message = {
             "fingerprint": self.fingerprint,
             "transformer": self.hub.to_bytes(saved) if saved else b"",
         }
+        if self.hub.adapter_rank and self.loaded is not None:
+            message["adapters"] = adapters_to_bytes(self.loaded.transformer)
         return cast(bytes, srsly.msgpack_dumps(message))
 
     def from_bytes(self, bytes_data: bytes) -> TransformerShim:
@@ -85,4 +96,6 @@ class TransformerShim(PyTorchShim):
             self.attach(self.hub.load())
             if self.fingerprint != message["fingerprint"]:
                 raise ValueError(Errors.R311.format(name=self.hub.name))
+        if self.loaded is not None:
+            adapters_from_bytes(self.loaded.transformer, message.get("adapters", b""))
         return self

@@ -19,7 +19,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Config, fix_random_seed
 
-from refreader_spacy.streaming import stream as streams
+from refreader_spacy.cli.weights import with_own_transformer
+from refreader_spacy.streaming import open_clusters
 from refreader_spacy.streaming.events import ClusterFinished, Event
 from refreader_spacy.streaming.stream import Stream
 
@@ -109,7 +110,7 @@ def cut(text: str, cuts: list[int]) -> list[str]:
 @pytest.fixture(params=["gpt2", "llama"])
 def causal(request, tiny, examples, monkeypatch) -> Language:
     """It puts most of a text into one cluster, so a stream has to look far back."""
-    monkeypatch.setattr(streams, "LATELY", 1000)
+    monkeypatch.setattr(open_clusters, "LATELY", 1000)
     return pipeline(tiny(request.param), examples)
 
 
@@ -184,6 +185,18 @@ def test_a_saved_pipeline_can_be_streamed(causal, tmp_path):
     causal.to_disk(tmp_path)
     again = spacy.load(tmp_path)
     assert streamed(read(again.get_pipe("refreader").stream(), [TEXT])) == expected
+
+
+def test_a_transformer_of_the_readers_own_is_streamed_too(causal):
+    """As the package's weights have it, without a `transformer` pipe."""
+    text = TEXT * 3
+    expected = clusters(causal(text))
+    model, config = with_own_transformer(causal, "refreader")
+    nlp = spacy.blank("en")
+    pipe: Any = nlp.add_pipe("refreader", config={"model": config, "scheme": "all"})
+    pipe.model, pipe.threshold = model, 0.0
+    assert clusters(nlp(text)) == expected
+    assert streamed(read(pipe.stream(), cut(text, [30, 77, 150]))) == expected
 
 
 # Surprisal

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Adam, Config, fix_random_seed
 
-from refreader_spacy import protocol
+from refreader_spacy import batching
 
 pytest.importorskip("spacy_transformers")
 
@@ -261,9 +261,9 @@ def test_long_texts_are_read_as_a_whole(kind, tiny, examples, monkeypatch):
     """Reading in blocks gives the gates of reading all at once."""
     nlp = pipeline(tiny(kind), examples, lookahead=kind != "gpt2")
     doc = nlp(TEXT * 90)
-    assert len(doc) > protocol.BLOCK
+    assert len(doc) > batching.BLOCK
     found = gates(nlp, doc)
-    monkeypatch.setattr(protocol, "BLOCK", len(doc))
+    monkeypatch.setattr(batching, "BLOCK", len(doc))
     np.testing.assert_allclose(found, gates(nlp, doc), atol=1e-4)
 
 

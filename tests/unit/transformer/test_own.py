@@ -33,14 +33,16 @@ stride = 16
 """
 
 
-@pytest.fixture
-def name(tiny, tmp_path, monkeypatch) -> str:
+@pytest.fixture(params=["bert"])
+def name(request, tiny, tmp_path, monkeypatch) -> str:
     """Of weights in the package for a tiny transformer."""
     config = Config().from_str(CONFIG)["model"]
-    config["tok2vec"]["transformer"]["name"] = str(tiny("bert"))
+    config["tok2vec"]["transformer"]["name"] = str(tiny(request.param))
+    config["tok2vec"]["transformer"]["lookahead"] = request.param == "bert"
     nlp = spacy.blank("en")
     pipe = nlp.add_pipe("refreader", config={"model": config})
     pipe.model.initialize(X=[nlp.make_doc(TEXT)])
+    pipe.model.attrs["trained"] = True
     config["tok2vec"]["transformer"]["name"] = "nobody/has-this"
     folder = tmp_path / "weights" / "tiny"
     write_packaged(pipe.model, config, {"threshold": 0.3}, folder)
@@ -77,3 +79,29 @@ def test_it_is_frozen(tiny):
     transformer = build_transformer_v1(str(tiny("bert")), [1, 2], 32, 16, **settings)
     with pytest.raises(ValueError, match="R339"):
         build_own_transformer_v1(transformer, width=6)
+
+
+@pytest.mark.parametrize("name", ["llama"], indirect=True)
+def test_weights_of_a_language_model_can_be_asked_for_surprisal(name, tiny):
+    nlp = spacy.blank("en")
+    settings = {
+        "@architectures": "refreader-spacy.PackagedReader.v1",
+        "name": name,
+        "transformer": str(tiny("llama")),
+    }
+    plain = nlp.add_pipe("refreader", "plain", config={"model": settings})
+    settings["surprisal"] = True
+    asked = {"model": settings, "surprisal": True}
+    nlp.add_pipe("refreader", config=asked)
+    nlp.disable_pipe("plain")
+    docs = list(nlp.pipe([TEXT, "", TEXT * 5]))
+    for doc in docs:
+        assert all(token._.surprisal > 0 for token in doc)
+    (before,) = plain.model.predict([nlp.make_doc(TEXT)])
+    (after,) = nlp.get_pipe("refreader").model.predict([nlp.make_doc(TEXT)])
+    assert before.mentions.head.tolist() == after.mentions.head.tolist()
+
+
+def test_weights_of_no_language_model_have_no_surprisal(name, tiny):
+    with pytest.raises(ValueError, match=r"R027.*'en_smollm2'"):
+        build_packaged_reader_v1(name, str(tiny("bert")), surprisal=True)
