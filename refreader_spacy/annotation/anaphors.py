@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from operator import itemgetter
 
 from spacy.tokens import Span, Token
 
 from refreader_spacy.annotation.entities import Entity
-from refreader_spacy.annotation.mentions import Kind, is_inside_word, starts_sentence
-from refreader_spacy.annotation.wording import (
-    SaidAgain,
+from refreader_spacy.annotation.mentions import (
+    Kind,
     is_break,
     is_clitic,
-    is_possessive,
+    is_inside_word,
+    is_name_word,
+    starts_sentence,
+    usual_gender,
 )
+from refreader_spacy.annotation.short_forms import ShortForm
+from refreader_spacy.annotation.wording import is_possessive
 from refreader_spacy.lang.en.phrases import (
     AUXILIARIES,
     BEFORE_NAMES,
     CLAUSE_OPENERS,
     COPULAS,
+    DECADES,
     INDEFINITES,
     JUDGEMENTS,
+    OWN_PHRASES,
+    SEEMING,
     WEATHER,
 )
 from refreader_spacy.lang.en.pronouns import (
@@ -42,11 +48,14 @@ from refreader_spacy.lang.en.words import (
     is_plural_noun,
     name_gender,
     plain,
+    words,
 )
 
 CLAUSE = 12  # tokens back to the subject of an object pronoun
+COMMON_TYPES = ("substance", "animal", "plant", "abstract", "event", "time", "object")
 NEUTER_TYPES = ("place", "organization", "time", "event", "abstract", "substance")
-PEOPLE = (Gender.MASCULINE, Gender.FEMININE)
+GROUPS = ("", "person", "organization")  # "they" may be said of one
+AMID_VERBS = words("'s not n't getting still already always even really")
 LEAD_UP = CLAUSE_OPENERS | BEFORE_NAMES
 OPENERS = CLAUSE_OPENERS - {"to", "for", "as"}
 SAME_SUBJECT = ("and", "or", "but")  # may be before a verb with the subject before
@@ -55,14 +64,18 @@ APPOSED = (",", "(", "-", "–", "—", ":")  # noqa: RUF001
 Owners = dict[int, list[int]]  # clusters, counted from 0, by the tokens in them
 
 
-def pronoun_agrees(pronoun: str, entity: Entity, form: SaidAgain) -> bool:
+def pronoun_agrees(pronoun: str, entity: Entity, form: ShortForm) -> bool:
     """Can a pronoun mean it, by number, type, title or first name?"""
     if CASE_OF.get(pronoun, Case.REFLEXIVE) == Case.REFLEXIVE:
         return False
     if PRONOUN_OF[pronoun] == Pronoun.THEY:
-        if form.kind == Kind.NAME and is_capital_at_start(entity, form):
+        if form.kind == Kind.NAME and (
+            is_capital_at_start(entity, form) and is_plural_noun(form.words[0].text)
+        ):
             return False
-        return form.number == Number.PLURAL or entity.type not in ("place", "time")
+        if is_coordination_at_start(form):
+            return False
+        return form.number == Number.PLURAL or entity.type in GROUPS
     gender = pronoun_gender(PRONOUN_OF[pronoun])
     if gender == Gender.UNKNOWN or form.number == Number.PLURAL:
         return False
@@ -70,29 +83,19 @@ def pronoun_agrees(pronoun: str, entity: Entity, form: SaidAgain) -> bool:
     if is_human and entity.type in NEUTER_TYPES:
         return False
     if not is_human:
+        if form.kind == Kind.NAME and entity.type in COMMON_TYPES:
+            return not is_capital_at_start(entity, form)
         return form.kind < Kind.NAME or entity.type != "person"
     name = [word for token in form.words for word in token.text.split()]
     told = name_gender(name) if form.kind >= Kind.NAME else Gender.UNKNOWN
-    return gender == (told or usual_gender(entity))
+    return gender == (told or usual_gender(entity.mentions))
 
 
-def usual_gender(entity: Entity) -> Gender:
-    """What most of an entity's pronouns tell: where it is "he", "her" is another."""
-    told = Counter(
-        gender
-        for mention in entity.mentions
-        if (word := plain(mention.text)) in PRONOUN_OF
-        and (gender := pronoun_gender(PRONOUN_OF[word])) in PEOPLE
-    )
-    return told.most_common(1)[0][0] if told else Gender.UNKNOWN
-
-
-def is_capital_at_start(entity: Entity, form: SaidAgain) -> bool:
-    """Is it a noun like "Visitors", of which nobody can tell whether it is a name?"""
+def is_capital_at_start(entity: Entity, form: ShortForm) -> bool:
+    """Is it a noun like "Water", of which nobody can tell whether it is a name?"""
     first = form.words[0]
     return (
         len(form.words) == 1
-        and is_plural_noun(first.text)
         and first.text not in given_names()
         and not first.ent_type
         and all(
@@ -100,6 +103,19 @@ def is_capital_at_start(entity: Entity, form: SaidAgain) -> bool:
             for mention in entity.mentions
             if mention.text == first.text
         )
+    )
+
+
+def is_coordination_at_start(form: ShortForm) -> bool:
+    """Is it "Cats and dogs", where the capital may be the sentence's?"""
+    first = form.words[0]
+    return (
+        form.words.text[1:].islower()
+        and first.text not in given_names()
+        and plain(first.text) not in DETERMINERS | POSSESSIVES
+        and form.kind >= Kind.NAME
+        and starts_sentence(first)
+        and len(form.words) > 1
     )
 
 
@@ -161,20 +177,62 @@ def begins_clause(token: Token, owners: Owners) -> bool:
 
 
 def is_expletive(mention: Span) -> bool:
-    """Does "it" mean nothing: "it was dark", "it is clear that"?"""
+    """Does "it" mean nothing, or what only follows?
+
+    "It was dark", "is it still dark", "it is clear that", "it was Ann", "it is my hat".
+    """
     if plain(mention.text) != "it":
         return False
-    after = [plain(token.text) for token in mention.doc[mention.end : mention.end + 5]]
-    while after and after[0] in AUXILIARIES | {"'s", "not", "n't", "getting"}:
-        after.pop(0)
-    if not after or plain(token_text(mention, mention.end)) not in AUXILIARIES | {"'s"}:
+    tokens = mention.doc[mention.end : mention.end + 5]
+    after = [plain(token.text) for token in tokens]
+    before = plain(token_text(mention, mention.start - 1))
+    verbs = AUXILIARIES | SEEMING | WEATHER | {"'s"}
+    if before not in AUXILIARIES and after[:1] and after[0] not in verbs:
         return False
-    return after[0] in WEATHER or (
-        after[0] in JUDGEMENTS and len(after) > 1 and after[1] in ("that", "to", "for")
+    amid = [word in AUXILIARIES | AMID_VERBS for word in [*after, ""]].index(False)
+    after = after[amid:]
+    if after[:1] and after[0] in SEEMING and {*after[1:3]} & {"that", "as", "like"}:
+        return True
+    return bool(after) and (
+        after[0] in WEATHER | PRONOUNS
+        or is_name_word(tokens[amid])
+        or (after[0] in JUDGEMENTS and {*after[1:2]} & {"that", "to", "for"} != set())
     )
 
 
-def is_far_cataphor(entity: Entity, mention: Span, form: SaidAgain) -> bool:
+def is_set_phrase(mention: Span) -> bool:
+    """Is it the "his" of "in his thirties" or "on his own", where no name can be?"""
+    after = [plain(t.text) for t in mention.doc[mention.end : mention.end + 2]]
+    if not after or len(mention) > 1:
+        return False
+    ends = after[1:2] == ["to"] or not after[1:2] or not after[1][0].isalnum()
+    if after[0] in OWN_PHRASES:
+        return ends or after[0] == "way"
+    return after[0] in DECADES
+
+
+def is_tag_question(mention: Span) -> bool:
+    """Is it the "he" of "he is late, isn't he?", which nobody says otherwise?"""
+    doc, end = mention.doc, mention.end
+    if end == len(doc) or doc[end].text != "?":
+        return False
+    return plain(token_text(mention, mention.start - 1)) in AUXILIARIES | {"n't", "not"}
+
+
+def is_named_next(entity: Entity, i: int) -> bool:
+    """Is it the "he" of "he, the captain, left"?"""
+    mention = entity.mentions[i]
+    after = token_at(mention, mention.end)
+    return (
+        after is not None
+        and after.text in APPOSED
+        and i + 1 < len(entity)
+        and entity.mentions[i + 1].start == mention.end + 1
+        and entity.kinds[i + 1] > Kind.QUANTIFIED
+    )
+
+
+def is_far_cataphor(entity: Entity, mention: Span, form: ShortForm) -> bool:
     """Does it come before its name, and not in a clause that leads up to it?
 
     "When she woke, Mary sang" is fine; "she saw Mary" and what follows are two people.
@@ -224,7 +282,7 @@ def can_replace_noun(entity: Entity, mention: Span, kind: Kind, owners: Owners) 
         is_next = after.text[:1].isupper() and mention[-1].whitespace_
         if is_next or is_inside_word(after):
             return False
-    return not is_apposition(entity, mention, owners)
+    return not is_apposition(entity, mention, owners) and not is_afterthought(mention)
 
 
 def is_apposition(entity: Entity, mention: Span, owners: Owners) -> bool:
@@ -238,6 +296,17 @@ def is_apposition(entity: Entity, mention: Span, owners: Owners) -> bool:
         if is_apposed and entity.number - 1 in owners.get(other, ()):
             return True
     return False
+
+
+def is_afterthought(mention: Span) -> bool:
+    """Is it "born in Bonn, the only son of a cook."?"""
+    before = token_at(mention, mention.start - 1)
+    after = token_at(mention, mention.end)
+    return (
+        before is not None
+        and before.text in APPOSED
+        and (after is None or is_break(after))
+    )
 
 
 def follows_same(entity: Entity, mention: Span, owners: Owners) -> bool:

@@ -19,11 +19,25 @@ from refreader_spacy.annotation.narrator import (
     quoted_tokens,
     says_i,
 )
-from refreader_spacy.annotation.wording import said_again, short_form
+from refreader_spacy.annotation.short_forms import repeated_part, short_form
+from refreader_spacy.lang.en.phrases import AUXILIARIES, CLAUSE_OPENERS
 from refreader_spacy.lang.en.pronouns import PRONOUN_OF, Pronoun
-from refreader_spacy.lang.en.words import name_gender, plain
+from refreader_spacy.lang.en.words import (
+    DETERMINERS,
+    PREPOSITIONS,
+    name_gender,
+    plain,
+    words,
+)
 
 WINDOW = 50  # tokens between mentions of two characters that occur together
+ADDRESSES = words(
+    "sir madam ma'am mum man men boy boys lad lads lass one there here gentlemen "
+    "ladies dear darling brother sister friend friends fellow fellows sonny my old "
+    "young poor little good ye o oh shipmates mate child children yer ye're"
+)
+FUNCTION_WORDS = PREPOSITIONS | CLAUSE_OPENERS | AUXILIARIES | DETERMINERS
+AFTER_NAMES = ',;:!?)]-–—"”'  # noqa: RUF001
 PRONOUNS = {
     Pronoun.HE: "he",
     Pronoun.SHE: "she",
@@ -37,7 +51,11 @@ class Character:
     """A person in a text, or an animal that has a name.
 
     number (int): Counted from 1, the most mentioned first.
+    name (str): The fullest name, or a description.
+    type (str): Of the entity, such as "person"; empty where it isn't known.
     called (dict[str, int]): All names and descriptions, the most frequent first.
+    n_mentions (int): How often they are mentioned, by pronouns too.
+    n_names (int): How often by a name.
     pronoun (str): The most frequent: "he", "she", "they" or "I"; or empty.
     heads (list[int]): The head token of each mention, in text order.
     first, last (int): Characters of the text where the mentions begin and end.
@@ -111,15 +129,25 @@ def display_name(entity: Entity, quoted: Sequence[bool]) -> str:
     if says_i(entity) and not is_quoted(entity, quoted):
         return NARRATOR
     if naming_of(entity) is None:
-        name, count = next(iter(called(entity).items()), ("", 0))
+        found = called(entity).items()
+        described = ((name, n) for name, n in found if not is_address(name))
+        name, count = next(described, ("", 0))
         return name if count * SHARE >= len(entity) else ""
-    form = said_again(entity)
+    form = short_form(entity)
     return clean(entity.main if form is None else form.words)
+
+
+def is_address(name: str) -> bool:
+    """Is it what anybody may be called to their face: "sir", "my dear boy"?"""
+    return {plain(word) for word in name.split()} <= ADDRESSES
 
 
 def clean(words: Span) -> str:
     """Words on one line, without what is glued to them or follows as a possessive."""
     text = " ".join(core(word) for word in words.text.split())
+    without_stop = text.rstrip(".")
+    if without_stop.endswith(tuple(AFTER_NAMES)):  # but "Jr." keeps its own
+        text = without_stop.rstrip(AFTER_NAMES)
     return text.removesuffix("'s").removesuffix("’s")  # noqa: RUF001
 
 
@@ -153,10 +181,12 @@ def called(entity: Entity) -> dict[str, int]:
             continue
         name = name_words(mention, head)
         if name is None:
-            words = short_form(mention, head) or mention.doc[head : head + 1]
+            words = repeated_part(mention, head) or mention.doc[head : head + 1]
         else:
             words = mention.doc[name.start : name.end]
         text = clean(words)
+        if not text or plain(text) in FUNCTION_WORDS:  # nothing, or "for" by mistake
+            continue
         forms.setdefault(text.lower(), Counter())[text] += 1
     counts = Counter(
         {form.most_common(1)[0][0]: form.total() for form in forms.values()}
@@ -164,13 +194,13 @@ def called(entity: Entity) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def together(found: Sequence[Character], window: int = WINDOW) -> list[Together]:
+def together(characters: Sequence[Character], window: int = WINDOW) -> list[Together]:
     """Who is mentioned near whom, the most frequent pair first.
 
     Each mention counts once with every other character who was mentioned at most so
     many tokens before.
     """
-    mentions = sorted((head, who.number) for who in found for head in who.heads)
+    mentions = sorted((head, who.number) for who in characters for head in who.heads)
     recent: deque[tuple[int, int]] = deque()
     present: Counter[int] = Counter()
     pairs: Counter[tuple[int, int]] = Counter()

@@ -132,11 +132,14 @@ def entity_of(
 def named_entity(heads: Iterable[int], ents: dict[int, Span]) -> tuple[str, str]:
     """The type and knowledge-base id that most mentions have as named entities.
 
+    An entity ruler's id is taken where there is no other.
+
     ents (dict[int, Span]): The named entities by their tokens.
     """
     found = [ents[head] for head in heads if head in ents]
     label = most_common(ent.label_ for ent in found)
-    kb_id = most_common(ent.kb_id_ for ent in found if ent.label_ == label)
+    same = [ent for ent in found if ent.label_ == label]
+    kb_id = most_common(ent.kb_id_ or ent.ent_id_ for ent in same)
     return TYPES.get(label, label), kb_id
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from refreader_spacy.annotation.resolved_text import (
     span_resolved_text,
 )
 from refreader_spacy.annotation.span_groups import store_clusters
-from refreader_spacy.decoding.decoder import Cluster
+from refreader_spacy.decoding.clusters import Cluster
 from refreader_spacy.protocol import Array, Reading
 
 
@@ -43,7 +43,7 @@ class CorefLink(NamedTuple):
 
 def write_clusters(
     doc: Doc,
-    clusters: Sequence[Cluster],
+    clusters: Iterable[Cluster],
     *,
     prefix: str = DEFAULT_PREFIX,
     keep_singletons: bool = False,
@@ -52,30 +52,29 @@ def write_clusters(
 
     Entity types are those of `doc.ents`, or else the reader's.
     """
+    several = (c for c in clusters if len(c.mentions) > 1 or keep_singletons)
+    store_clusters(doc, indexed(doc, several), prefix)
+
+
+def indexed(doc: Doc, clusters: Iterable[Cluster]) -> Iterator[IndexedCluster]:
+    """Clusters as they are stored: types, ids and numbers are hashes."""
     ents = ents_by_token(doc)
     strings = doc.vocab.strings
-    found: list[IndexedCluster] = []
-    for mentions, links in clusters:
-        if len(mentions) < 2 and not keep_singletons:
-            continue
+    for number, (mentions, links) in enumerate(clusters, start=1):
         named, kb_id = named_entity([mention.head for mention in mentions], ents)
         label = named or most_common(mention.label for mention in mentions)
-        number = str(len(found) + 1)
-        hashes = strings.add(label), strings.add(kb_id), strings.add(number)
+        hashes = strings.add(label), strings.add(kb_id), strings.add(str(number))
         places = {mention: i for i, mention in enumerate(mentions)}
-        found.append(
-            IndexedCluster(
-                [
-                    IndexedMention(mention.start, mention.end, *hashes, mention.head)
-                    for mention in mentions
-                ],
-                [
-                    (places[antecedent], places[anaphor], probability)
-                    for antecedent, anaphor, probability in links
-                ],
-            )
+        yield IndexedCluster(
+            [
+                IndexedMention(mention.start, mention.end, *hashes, mention.head)
+                for mention in mentions
+            ],
+            [
+                (places[antecedent], places[anaphor], probability)
+                for antecedent, anaphor, probability in links
+            ],
         )
-    store_clusters(doc, found, prefix)
 
 
 def write_trace(doc: Doc, reading: Reading) -> None:

@@ -19,7 +19,7 @@ COLUMNS = {
 }
 
 
-def gexf(found: Sequence[Character], pairs: Iterable[Together]) -> str:
+def gexf(characters: Sequence[Character], pairs: Iterable[Together]) -> str:
     """Characters as nodes, and pairs as undirected edges with counts as weights."""
     root = Element("gexf", xmlns=NAMESPACE, version="1.2")
     graph = SubElement(root, "graph", defaultedgetype="undirected", mode="static")
@@ -27,7 +27,7 @@ def gexf(found: Sequence[Character], pairs: Iterable[Together]) -> str:
     for title, kind in COLUMNS.items():
         SubElement(attributes, "attribute", id=title, title=title, type=kind)
     nodes = SubElement(graph, "nodes")
-    for who in found:
+    for who in characters:
         node = SubElement(nodes, "node", id=str(who.number), label=legal(who.name))
         values = SubElement(node, "attvalues")
         row = (

@@ -6,7 +6,7 @@ from spacy.tokens import Span, Token
 
 from refreader_spacy.annotation.index import IndexedCluster, IndexedMention, index_of
 from refreader_spacy.annotation.mentions import head_of
-from refreader_spacy.lang.en.pronouns import POSSESSIVES
+from refreader_spacy.lang.en.pronouns import POSSESSIVES, PRO_FORMS
 from refreader_spacy.lang.en.words import CLITICS, DETERMINERS, TITLES, plain
 
 SMALL_WORDS = TITLES | CLITICS | DETERMINERS | POSSESSIVES
@@ -32,12 +32,24 @@ def cluster_of(span: Span) -> IndexedCluster | None:
 
 
 def differs_little(mention: IndexedMention, span: Span, head: int) -> bool:
-    """Have both the same head, and does one only have a few small words more?"""
+    """Does one only have a few small words more, and have both the same head?
+
+    Of a name nobody can tell which word that is; there the words must be very small.
+    """
     doc = span.doc
     its_head = head_of(mention.span(doc)) if mention.head < 0 else mention.head
+    if plain(doc[its_head].text) in PRO_FORMS:  # "her last week" isn't she
+        return False
     edges = sorted((mention.start, span.start, mention.end, span.end))
     more = [*doc[edges[0] : edges[1]], *doc[edges[2] : edges[3]]]
-    return its_head == head and all(map(is_small, more))
+    return all(map(is_small, more)) and (
+        its_head == head
+        or (span.start <= its_head < span.end and all(map(is_no_name, more)))
+    )
+
+
+def is_no_name(token: Token) -> bool:
+    return bool(token.is_punct) or plain(token.text) in SMALL_WORDS
 
 
 def is_small(token: Token) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from spacy.tokens import Span, Token
+from spacy.tokens import Doc, Span, Token
 
 from refreader_spacy.lang.en.heads import head_index
 from refreader_spacy.lang.en.phrases import (
@@ -17,12 +17,27 @@ from refreader_spacy.lang.en.phrases import (
     PARTICLES,
     QUANTIFIERS,
 )
-from refreader_spacy.lang.en.pronouns import POSSESSIVES, PRO_FORMS
-from refreader_spacy.lang.en.words import DETERMINERS, HYPHENS, TITLES, plain
+from refreader_spacy.lang.en.pronouns import (
+    POSSESSIVES,
+    PRO_FORMS,
+    PRONOUN_OF,
+    pronoun_gender,
+)
+from refreader_spacy.lang.en.words import (
+    CLITICS,
+    DETERMINERS,
+    HYPHENS,
+    NUMERALS,
+    TITLES,
+    Gender,
+    name_gender,
+    plain,
+)
 
 NEVER_NAMES = PRO_FORMS | DETERMINERS
 # What tokenizers leave in words of old books: "Ahab!--shudder"
 GLUED = re.compile(r"[?!;:\"“”]|,?--|—")
+PEOPLE = (Gender.MASCULINE, Gender.FEMININE)
 RARE = 20  # of so many names, one that is said once is an error; first, of twice
 
 
@@ -149,6 +164,14 @@ def has_capital(word: str) -> bool:
     return word != word.lower()
 
 
+def is_break(token: Token) -> bool:
+    return token.is_punct and not is_inside_word(token)
+
+
+def is_clitic(token: Token) -> bool:
+    return plain(token.text) in CLITICS or token.text in ("'", "’")  # noqa: RUF001
+
+
 def is_name_part(token: Token) -> bool:
     return (
         is_name_word(token)
@@ -164,8 +187,9 @@ def is_edge(token: Token) -> bool:
 
 
 def is_capital_by_place(token: Token) -> bool:
-    """Is this a common noun, as tagged, that begins a sentence?"""
-    return token.pos_ == "NOUN" and starts_sentence(token)
+    """Is this a common noun, as tagged, or a number that begins a sentence?"""
+    is_common = token.pos_ == "NOUN" or plain(token.text) in NUMERALS
+    return is_common and starts_sentence(token)
 
 
 def starts_sentence(token: Token) -> bool:
@@ -188,7 +212,8 @@ def main_mention(mentions: Sequence[Span], heads: Sequence[int]) -> int:
 
     A full name goes before a title and name, a name, a description and a pronoun; of
     names, those that have the word which most of them have, and what is said most
-    often. Of anything else, it is the first.
+    often, and none of another gender than the pronouns. Of anything else, it is the
+    first.
     """
     kinds = [
         mention_kind(mention, head)
@@ -211,13 +236,34 @@ def main_mention(mentions: Sequence[Span], heads: Sequence[int]) -> int:
         if top in name.words
         and (counts[form_of(name)] + (i == first)) * RARE >= len(names)
     ] or list(names)
+    texts = {i: name_text(mentions[i].doc, names[i]) for i in names}
+    n_times = Counter(texts.values())
+    usual = usual_gender(mentions)
+    wrong = {Gender.MASCULINE, Gender.FEMININE} - {usual} if usual else set()
+    agreeing = [i for i in candidates if name_gender(texts[i]) not in wrong]
 
-    def informative(i: int) -> tuple[int, int, bool, int]:
+    def informative(i: int) -> tuple[int, int, bool, int, int]:
         name = names[i]
         whole = len(mentions[i]) == name.end - name.start
-        return kinds[i], counts[form_of(name)], whole, -i
+        return kinds[i], counts[form_of(name)], whole, n_times[texts[i]], -i
 
-    return max(candidates, key=informative)
+    return max(agreeing or candidates, key=informative)
+
+
+def name_text(doc: Doc, name: NameWords) -> tuple[str, ...]:
+    """A name with its title, word by word."""
+    return tuple(word for t in doc[name.start : name.end] for word in t.text.split())
+
+
+def usual_gender(mentions: Sequence[Span]) -> Gender:
+    """What most of an entity's pronouns tell: where it is "he", "her" is another."""
+    told = Counter(
+        gender
+        for mention in mentions
+        if (word := plain(mention.text)) in PRONOUN_OF
+        and (gender := pronoun_gender(PRONOUN_OF[word])) in PEOPLE
+    )
+    return told.most_common(1)[0][0] if told else Gender.UNKNOWN
 
 
 def form_of(name: NameWords) -> tuple[tuple[str, ...], bool]:

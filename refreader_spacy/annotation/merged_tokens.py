@@ -9,6 +9,7 @@ Shapes: T tokens of a Doc, W words, M memory cells.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -24,18 +25,22 @@ from refreader_spacy.annotation.realignment import (
     token_edges,
 )
 from refreader_spacy.corpora.span_groups import SPEAKER_LABELS, SPEAKERS
-from refreader_spacy.protocol import Reading
+from refreader_spacy.protocol import BLOCK, Reading
 from refreader_spacy.tokenization import tokenize
 
 Tokenizer = Callable[[str], Doc]
+# Entities such as "Okafor-Lindqvist" are merged too
+HYPHENATED = re.compile(r"\w-\w")
 
 
 def has_merged_tokens(doc: Doc) -> bool:
     """Are there tokens of several words?"""
     strings = doc.vocab.strings
-    return any(
-        len(strings[orth].split()) > 1 for orth in {*doc.to_array([ORTH]).tolist()}
-    )
+    orths = doc.to_array([ORTH])  # (T,)
+    different: set[int] = set()
+    for start in range(0, len(orths), BLOCK):  # a novel's would take 10 MB as objects
+        different.update(orths[start : start + BLOCK].tolist())
+    return any(len(strings[orth].split()) > 1 for orth in different)
 
 
 def in_words(doc: Doc, tokenizer: Tokenizer) -> Doc:
@@ -60,7 +65,7 @@ def in_words(doc: Doc, tokenizer: Tokenizer) -> Doc:
 def words_of(token: Token, tokenizer: Tokenizer) -> list[tuple[str, bool]]:
     """The words of a token, and whether a space follows each."""
     last = bool(token.whitespace_)
-    if len(token.text.split()) < 2:
+    if len(token.text.split()) < 2 and not HYPHENATED.search(token.text):
         return [(token.text, last)]
     words = list(tokenize(tokenizer, token.text))
     spaces = [*(bool(word.whitespace_) for word in words[:-1]), last]
@@ -72,7 +77,7 @@ def moved_span(doc: Doc, span: Span | StoredSpan, edges: tuple[Edges, Edges]) ->
     starts, ends = edges
     start = int(np.searchsorted(starts, span.start_char))
     end = int(np.searchsorted(ends, span.end_char)) + 1
-    return Span(doc, start, end, label=span.label, kb_id=span.kb_id)
+    return Span(doc, start, end, label=span.label, kb_id=span.kb_id, span_id=span.id)
 
 
 def move_clusters(split: Doc, doc: Doc, prefix: str) -> None:

@@ -35,14 +35,14 @@ class Naming:
         return not (self.full and other.full) or bool(self.full & other.full)
 
 
-def join_namesakes(found: Sequence[Entity]) -> list[Entity]:
+def join_namesakes(entities: Sequence[Entity]) -> list[Entity]:
     """Join entities with the same name, unless full names or genders differ.
 
     The largest come first: a bare surname goes to who is mentioned most.
     """
     groups: dict[str, list[tuple[list[Entity], list[Naming]]]] = defaultdict(list)
     joined: list[list[Entity]] = []
-    for entity in sorted(found, key=lambda entity: (-len(entity), entity.number)):
+    for entity in sorted(entities, key=lambda entity: (-len(entity), entity.number)):
         naming = naming_of(entity)
         if naming is None:
             joined.append([entity])

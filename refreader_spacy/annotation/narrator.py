@@ -16,20 +16,23 @@ from refreader_spacy.lang.en.words import plain
 
 NARRATOR = "I"
 QUOTES = re.compile('["“”]')
+SINGLE = ("'", "‘", "’")  # noqa: RUF001
 
 
-def join_narrator(found: Sequence[Entity], quoted: Sequence[bool]) -> list[Entity]:
+def join_narrator(entities: Sequence[Entity], quoted: Sequence[bool]) -> list[Entity]:
     """Join whoever says "I" outside of quotations and has no name.
 
     quoted (Sequence[bool]): Which of the text's tokens are in quotations.
     """
     telling = [
-        entity for entity in found if says_i(entity) and not is_quoted(entity, quoted)
+        entity
+        for entity in entities
+        if says_i(entity) and not is_quoted(entity, quoted)
     ]
     if len(telling) < 2:
-        return list(found)
+        return list(entities)
     numbers = {entity.number for entity in telling}
-    others = [entity for entity in found if entity.number not in numbers]
+    others = [entity for entity in entities if entity.number not in numbers]
     return [*others, one_of(telling)]
 
 
@@ -49,13 +52,41 @@ def is_quoted(entity: Entity, quoted: Sequence[bool]) -> bool:
 
 
 def quoted_tokens(doc: Doc) -> list[bool]:
-    """Which tokens are in a quotation; an empty line ends one, as nothing else may."""
+    """Which tokens are in a quotation; an empty line ends one, as nothing else may.
+
+    Marks are double, or single where the text has more of those.
+    """
+    turns = single_marks(doc)
+    if sum(turns.values()) < sum(len(QUOTES.findall(token.text)) for token in doc) / 2:
+        turns = {}
     inside = False
     found = []
     for token in doc:
         if token.is_space and token.text.count("\n") > 1:
             inside = False
-        for mark in QUOTES.findall(token.text):
-            inside = not inside if mark == '"' else mark == "“"
+        if turns:
+            inside = turns.get(token.i, inside)
+        else:
+            for mark in QUOTES.findall(token.text):
+                inside = not inside if mark == '"' else mark == "“"
         found.append(inside)
+    return found
+
+
+def single_marks(doc: Doc) -> dict[int, bool]:
+    """Single quotation marks by token, and whether a quotation begins there.
+
+    It ends after another mark, so that apostrophes are none.
+    """
+    found: dict[int, bool] = {}
+    for token in doc:
+        if token.text not in SINGLE:
+            continue
+        before = doc[token.i - 1] if token.i else None
+        if not token.whitespace_ and (
+            before is None or before.is_space or before.whitespace_
+        ):
+            found[token.i] = True
+        elif before is not None and before.is_punct and not before.whitespace_:
+            found[token.i] = False
     return found

@@ -18,6 +18,8 @@ def as_doc(span: Span, *, copy_user_data: bool = False) -> Doc:
 
     Only mentions that are wholly inside are kept, and only clusters that have another
     one there, or never had one.
+
+    copy_user_data (bool): As in `Span.as_doc`.
     """
     doc = span.doc
     part: Doc = span.as_doc(copy_user_data=copy_user_data)

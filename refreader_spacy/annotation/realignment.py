@@ -6,6 +6,7 @@ import struct
 import warnings
 from collections.abc import Iterable, Mapping
 from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from spacy.tokens import Doc, Span, SpanGroup
 
 from refreader_spacy.errors import Warnings
 from refreader_spacy.lang.en.pronouns import PRO_FORMS
+
+# In the order of StoredSpan's fields
+_stored = attrgetter("id", "kb_id", "label", "start", "end", "start_char", "end_char")
 
 Edges = NDArray[np.int64]
 
@@ -44,13 +48,16 @@ class StoredSpan(NamedTuple):
 
 
 def stored_spans(group: SpanGroup) -> list[StoredSpan]:
-    """The spans of a group as they are stored.
+    """The spans of a group as they are stored, with the characters they had.
 
-    Going through the group would make a Span of each, which is an IndexError where the
-    Doc has fewer tokens now.
+    spaCy makes no Span where the Doc has fewer tokens now; only then is the group
+    serialised, which costs a search through all installed packages each time.
     """
-    saved = srsly.msgpack_loads(group.to_bytes())
-    return [StoredSpan(*struct.unpack(">QQQllll", span)) for span in saved["spans"]]
+    try:
+        return [StoredSpan(*_stored(span)) for span in group]
+    except IndexError:
+        saved = srsly.msgpack_loads(group.to_bytes())
+        return [StoredSpan(*struct.unpack(">QQQllll", span)) for span in saved["spans"]]
 
 
 def is_stale(doc: Doc, groups: Iterable[SpanGroup]) -> bool:

@@ -6,14 +6,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import get_args
 from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc, Span
 
 from refreader_spacy.annotation.index import Index, index_of
 from refreader_spacy.annotation.resolver import Anaphors, Replacement, Resolver
+from refreader_spacy.errors import Errors
 
-THRESHOLD = 0.5  # a link that is less likely replaces nothing
+THRESHOLD = 2 / 3  # a link that is less likely replaces nothing
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def resolve(
     *,
     anaphors: Anaphors = "pronouns",
     threshold: float = THRESHOLD,
-    protected: Iterable[Span] = (),
+    protected: Span | Iterable[Span] = (),
 ) -> ResolvedText:
     """Replace anaphors by the main mention of their entity.
 
@@ -96,9 +98,13 @@ def resolve(
     anaphors (Anaphors): Only pronouns; or descriptions and shorter names as well; or
         pronouns that are their entity's first mention in the sentence.
     threshold (float): Nothing is replaced whose link is less likely.
-    protected (Iterable[Span]): Nothing is replaced in there.
+    protected (Span | Iterable[Span]): Nothing is replaced in there.
     """
-    resolver = Resolver(doc, anaphors, threshold, protected)
+    if anaphors not in get_args(Anaphors):
+        known = ", ".join(map(repr, get_args(Anaphors)))
+        raise ValueError(Errors.R345.format(known=known, found=anaphors))
+    spans = [protected] if isinstance(protected, Span) else protected
+    resolver = Resolver(doc, anaphors, threshold, spans)
     return ResolvedText(resolver.text, resolver.replacements())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spacy.tokens import Doc, Span, SpanGroup
@@ -15,7 +15,7 @@ from refreader_spacy.annotation.index import (
 )
 
 
-def store_clusters(doc: Doc, clusters: Sequence[IndexedCluster], prefix: str) -> None:
+def store_clusters(doc: Doc, clusters: Iterable[IndexedCluster], prefix: str) -> None:
     """Write one span group per cluster, in place of earlier ones.
 
     Its spans have the entity's type as label and the cluster's number as id. Its attrs
@@ -25,7 +25,7 @@ def store_clusters(doc: Doc, clusters: Sequence[IndexedCluster], prefix: str) ->
     """
     for key in [*cluster_keys(doc, {prefix}), *({LINKS} & {*doc.spans})]:
         del doc.spans[key]
-    pairs: list[Span] = []
+    pairs = SpanGroup(doc, name=LINKS)
     for number, (mentions, links) in enumerate(clusters, start=1):
         key = f"{prefix}_{number}"
         spans = [mention.span(doc) for mention in mentions]
@@ -35,9 +35,10 @@ def store_clusters(doc: Doc, clusters: Sequence[IndexedCluster], prefix: str) ->
             attrs["heads"] = heads
         doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
         for antecedent, anaphor, probability in links:
-            pairs += link_pair(spans[antecedent], spans[anaphor], probability)
-    if pairs:
-        doc.spans[LINKS] = SpanGroup(doc, name=LINKS, spans=pairs)
+            for span in link_pair(spans[antecedent], spans[anaphor], probability):
+                pairs.append(span)
+    if len(pairs):
+        doc.spans[LINKS] = pairs
     whole = [Span(doc, 0, len(doc), label=prefix)] if len(doc) else []
     doc.spans[READ] = SpanGroup(doc, name=READ, spans=whole)
 

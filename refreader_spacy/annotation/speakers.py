@@ -4,8 +4,6 @@ Two span groups hold it. `speakers` has a span for each turn, labelled with the 
 `speaker_labels` has the labels themselves, which are no part of what is said.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -51,24 +49,25 @@ def find_speakers(doc: Doc) -> Doc:
         for label, end in zip(labels, ends, strict=False)
     ]
     write_speakers(doc, turns)
-    spans = [_span(doc, label.start("name"), label.end(), "") for label in labels]
-    _write(doc, SPEAKER_LABELS, spans)
+    places = [Turn(label.start("name"), label.end(), "") for label in labels]
+    _write(doc, SPEAKER_LABELS, places)
     return doc
 
 
 def write_speakers(doc: Doc, turns: Iterable[Turn]) -> None:
     """Put turns on a Doc."""
-    _write(doc, SPEAKERS, [_span(doc, *turn) for turn in turns])
+    _write(doc, SPEAKERS, turns)
 
 
-def _write(doc: Doc, key: str, spans: list[Span | None]) -> None:
+def _write(doc: Doc, key: str, turns: Iterable[Turn]) -> None:
+    text = doc.text  # made anew on every access
+    spans = [_span(doc, text[turn.start : turn.end], *turn) for turn in turns]
     found = [span for span in spans if span is not None]
     doc.spans[key] = SpanGroup(doc, name=key, spans=found)
 
 
-def _span(doc: Doc, start: int, end: int, label: str) -> Span | None:
-    """The tokens in these characters; None if there is none."""
-    text = doc.text[start:end]
+def _span(doc: Doc, text: str, start: int, end: int, label: str) -> Span | None:
+    """The tokens in these characters, which have this text; None if there is none."""
     start, end = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
     if start >= end:
         return None

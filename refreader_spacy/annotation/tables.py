@@ -99,7 +99,10 @@ class TokenRow(NamedTuple):
 
 
 def mention_rows(doc: Doc, id: str = "") -> list[MentionRow]:
-    """All mentions in text order."""
+    """All mentions in text order.
+
+    id (str): Of the Doc, for the column "doc".
+    """
     sentences = sentence_numbers(doc)
     found = [(entity, i) for entity in entities(doc) for i in range(len(entity))]
     found.sort(key=lambda pair: text_order(*pair))
@@ -148,7 +151,10 @@ def text_order(entity: Entity, i: int) -> tuple[int, int]:
 
 
 def token_rows(doc: Doc, id: str = "") -> Iterator[TokenRow]:
-    """All tokens, with what was found of each."""
+    """All tokens, with what was found of each.
+
+    id (str): Of the Doc, for the column "doc".
+    """
     innermost = {
         token: row for row in mention_rows(doc) for token in range(row.start, row.end)
     }
@@ -195,9 +201,11 @@ def sentence_numbers(doc: Doc) -> list[int]:
 
 
 def csv_lines(rows: Iterable[NamedTuple], *, header: bool = True) -> Iterator[str]:
-    """Rows as lines of CSV, the first with the columns' names.
+    """Rows as lines of CSV.
 
     Numbers that aren't whole have six digits; what isn't known is empty.
+
+    header (bool): Begin with the columns' names.
     """
     for row in rows:
         if header:

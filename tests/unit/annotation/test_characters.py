@@ -52,6 +52,17 @@ def test_the_narrator_is_one_all_through():
     assert [who.name for who in characters(doc, join=False)] == ["I", "I"]
 
 
+def test_quotation_marks_may_be_single():
+    text = (
+        "[a:I] ran. 'Stop, [b:I] fell. The boys' cat ran,' said Ann. 'So [b:I] rose.'"
+    )
+    (who,) = characters(marked(text))
+    assert (who.name, who.n_mentions) == ("I", 1)
+    assert (
+        characters(marked("'[a:I] ran. I don't know,' said Ann. '[a:I] fell.'")) == []
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -67,6 +78,12 @@ def test_the_narrator_is_one_all_through():
         ("[a:Ahab!--shudder], [a:he] swam.", "Ahab"),
         ("[a:Mr.\n\n Stubb] ran. [a:He] fell.", "Mr. Stubb"),
         ("[a:Stubb's] hat fell. [a:His] coat fell.", "Stubb"),
+        ("[a:Mrs. Lee] ran. [a:Mr. Lee] sat. [a:He] ate.", "Mr. Lee"),
+        ("[a:King Lee] ran. [a:Mr. Lee] ate. [a:Mr. Lee] sat.", "Mr. Lee"),
+        ("[a:Sir], go. [a:The cook] ate. [a:My dear sir], eat.", "The cook"),
+        ("[a:Sir], go. [a:My dear boy], eat.", ""),
+        ("[a:Bouton de Rose,] (sick). [a:She] sank.", "Bouton de Rose"),
+        ("[a:for] ran. [a:for] fell.", ""),
     ],
 )
 def test_a_name_is_what_a_reader_would_call_somebody(text, expected):
@@ -79,6 +96,13 @@ def test_words_that_differ_in_capitals_are_counted_together():
     text = "[a:The cook] sat. [a:PIP] ate. [a:Pip], [a:the cook]. [a:Pip]."
     (who,) = characters(marked(text, {"a": "person"}))
     assert who.called == {"Pip": 3, "The cook": 2}
+
+
+def test_nobody_is_called_a_possessive_ending():
+    (who,) = characters(
+        marked("[a:Ann]'s hat fell. [b:Ann] [b:'s] hat?", {"a": "person"})
+    )
+    assert who.called == {"Ann": 2}
 
 
 def test_somebody_who_comes_back_is_the_same():

@@ -1,11 +1,12 @@
 import pytest
 import spacy
 from marked import marked
+from spacy import displacy
 from spacy.tokens import Span
 
 from refreader_spacy.annotation.entities import entities
 from refreader_spacy.annotation.extensions import write_clusters
-from refreader_spacy.decoding.decoder import Cluster, Link, Mention
+from refreader_spacy.decoding.clusters import Cluster, Link, Mention
 
 APPLE, IT = Mention(0, 2, 0, 0, "place"), Mention(4, 5, 4, 0, "place")
 
@@ -61,6 +62,28 @@ def test_named_entities_give_types_and_ids():
     assert (entity.type, entity.kb_id) == ("organization", "Q312")
     assert doc.ents[0]._.coref_cluster == entity.mentions
     assert doc.ents[1]._.coref_cluster is None
+
+
+def test_an_entity_rulers_ids_are_knowledge_base_ids():
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "ORG", "pattern": "Apple Inc.", "id": "Q312"}])
+    doc = nlp("Apple Inc. said that it sold Apple pies.")
+    write_clusters(doc, [Cluster([APPLE, IT], [Link(APPLE, IT, 0.9)])])
+    (entity,) = entities(doc)
+    assert (entity.type, entity.kb_id) == ("organization", "Q312")
+
+
+def test_displacy_draws_a_cluster():
+    doc = spacy.blank("en")("Apple Inc. said that it sold Apple pies.")
+    labelled = [mention._replace(label="organization") for mention in (APPLE, IT)]
+    write_clusters(doc, [Cluster(labelled, [Link(*labelled, 0.9)])])
+    key = "coref_clusters_1"
+    html = displacy.render(doc, "span", jupyter=False, options={"spans_key": key})
+    assert html.count("organization") == 2
+    assert {(span.label_, span.id_) for span in doc.spans[key]} == {
+        ("organization", "1")
+    }
 
 
 def test_named_entities_that_came_later_give_types_as_well():

@@ -21,7 +21,7 @@ from refreader_spacy.annotation.extensions import (
     write_trace,
 )
 from refreader_spacy.annotation.parts import as_doc
-from refreader_spacy.decoding.decoder import Cluster, Link, Mention
+from refreader_spacy.decoding.clusters import Cluster, Link, Mention
 from refreader_spacy.protocol import Reading
 
 TEXT = "Ismael told Captain Ahab he saw Moby-Dick."
@@ -102,6 +102,17 @@ def test_clusters_are_read_off_the_doc(doc):
     assert doc[5:6]._.coref_main is None
     assert list(doc.spans["coref_clusters_2"]) == captain
     assert [span.id_ for span in captain] == ["2", "2"]
+
+
+def test_a_name_without_its_title_is_in_the_same_cluster():
+    """Whichever of a name's words the reader took for its head."""
+    doc = spacy.blank("en")("Dr. Ann Lee-Orr lost her cat.")
+    doc.spans["coref_clusters_1"] = [doc[0:5], doc[6:7]]
+    for head in (1, 2, 4):
+        doc.spans["coref_clusters_1"].attrs["heads"] = [head, 6]
+        assert doc[1:5]._.coref_main == doc[0:5]
+    assert doc[2:3]._.coref_cluster is None
+    assert doc[6:8]._.coref_cluster is None
 
 
 def test_a_doc_that_was_never_read_has_nothing_to_say():
@@ -223,6 +234,17 @@ def test_joined_docs_keep_their_clusters_apart(doc, trace):
     assert links == [("Captain Ahab", "he", 0.7123)] * 2
     assert read_trace(joined) is None
     assert joined._.resolved_text == " ".join([doc._.resolved_text] * 2)
+
+
+def test_what_only_begins_with_a_pronoun_is_not_its_entity():
+    words = ["Mary", "slept", "Tom", "met", "her", "last", "week"]
+    heads = [1, 1, 3, 1, 3, 6, 3]
+    vocab = spacy.blank("en").vocab
+    doc = Doc(vocab, words, heads=heads, deps=["dep"] * 7, pos=["NOUN"] * 7)
+    doc.spans["coref_clusters_1"] = [doc[0:1], doc[4:5]]
+    assert doc[4:5]._.coref_cluster is not None
+    assert doc[4:7].root.i == 4
+    assert doc[4:7]._.coref_cluster is None
 
 
 def test_json_keeps_clusters_and_links(doc, trace):

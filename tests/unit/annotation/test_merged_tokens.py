@@ -12,6 +12,7 @@ TEXTS = [
     "Acme Robotics opened a factory in Oslo. The company said that it would hire 200 "
     "people. Maria Lopez told reporters that she was proud.",
     "Maria Lopez met Anna Smith in New York. Lopez told Smith that her mother left.",
+    "Ngozi Okafor-Lind left. She wept, and Okafor-Lind lost her key.",
     "",
 ]
 PATTERNS = [
@@ -19,6 +20,8 @@ PATTERNS = [
     {"label": "PERSON", "pattern": "Maria Lopez"},
     {"label": "ORG", "pattern": "Acme Robotics", "id": "Q1"},
     {"label": "GPE", "pattern": "New York"},
+    {"label": "PERSON", "pattern": "Ngozi Okafor-Lind"},
+    {"label": "PERSON", "pattern": "Okafor-Lind"},
 ]
 
 
@@ -126,3 +129,11 @@ def test_a_listener_cant_read_words():
     nlp.get_pipe("refreader").model.layers[0].layers.append(listener)
     with pytest.warns(UserWarning, match=r"R903.*merge_entities"):
         nlp(TEXTS[0])
+
+
+def test_a_merged_token_is_found_in_every_block(monkeypatch):
+    monkeypatch.setattr("refreader_spacy.annotation.merged_tokens.BLOCK", 2)
+    doc = spacy.blank("en")("She met Anna Smith.")
+    assert not has_merged_tokens(doc)
+    merge(doc, (2, 4))
+    assert has_merged_tokens(doc)

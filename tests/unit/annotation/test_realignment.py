@@ -2,6 +2,7 @@ import warnings
 
 import pytest
 import spacy
+import srsly
 from marked import marked
 from spacy.pipeline import merge_entities
 from spacy.tokens import Doc, Span
@@ -45,6 +46,12 @@ def test_clusters_are_right_after_a_merge(doc, seen_before):
     )
     assert [span.text for span in doc[2]._.coref_clusters[0]] == ["Tom", "his"]
     assert texts(Doc.from_docs([doc])) == texts(doc)
+
+
+def test_clusters_are_read_without_serialising_them(doc, monkeypatch):
+    # which searches all installed packages, at each group of each Doc
+    monkeypatch.setattr(srsly, "msgpack_loads", None)
+    assert texts(doc) == [["Captain Ahab", "he"], ["Tom", "his"], ["his dog", "It"]]
 
 
 def test_entities_merged_after_the_reader_keep_their_clusters(doc):

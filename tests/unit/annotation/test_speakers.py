@@ -1,5 +1,7 @@
 """Who says what, from labels at the beginnings of lines."""
 
+import time
+
 import pytest
 import spacy
 
@@ -32,6 +34,13 @@ def found(text):
 def test_labels_at_line_starts_say_who_speaks(text, turns, labels):
     assert found(text)[0] == turns
     assert len(found(text)[1]) == labels
+
+
+def test_many_turns_take_linear_time():
+    doc = NLP.make_doc("Anna: Hi.\n" * 10_000)
+    started = time.process_time()
+    assert len(find_speakers(doc).spans["speakers"]) == 10_000
+    assert time.process_time() - started < 5
 
 
 def test_known_speakers_stay():
