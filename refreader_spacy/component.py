@@ -1,17 +1,13 @@
 """The `refreader` pipe: a trainable component that hands its work along."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 from weakref import ref
 
-import srsly
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
@@ -30,32 +26,28 @@ from refreader_spacy.annotation.merged_tokens import (
     merged_reading,
     move_clusters,
 )
-from refreader_spacy.decoding.decoder import decode
+from refreader_spacy.batching import read_docs
+from refreader_spacy.corpora.span_groups import has_clusters
+from refreader_spacy.decoding.clusters import decode_clusters
 from refreader_spacy.errors import Errors, Warnings
 from refreader_spacy.files import unpacking
 from refreader_spacy.lang.languages import warn_of_language
-from refreader_spacy.protocol import (
-    Part,
-    Past,
-    Reader,
-    ReaderModel,
-    read_docs,
-    reader_of,
-)
-from refreader_spacy.reader.card import fill_meta
+from refreader_spacy.protocol import Part, Past, Reader, ReaderModel, reader_of
+from refreader_spacy.reader.card import fill_meta, sources
 from refreader_spacy.reader.encoders import check_loaded
+from refreader_spacy.settings import Scheme, Setting, with_overrides
 
 if TYPE_CHECKING:
     from refreader_spacy.streaming.stream import Stream
+    from refreader_spacy.streaming.transient_vocab import TransientVocabs
 
 PACKAGED = {
     "@architectures": "refreader-spacy.PackagedReader.v1",
-    "name": "en_general_5",
+    "name": "en_general_6",
 }
 DEFAULT_THRESHOLD = 0.3  # where neither the user nor the weights tell another
 N_SAMPLES = 10  # documents that initialize looks at
 
-Scheme = Literal["auto", "all", "ontonotes", "gum", "litbank", "craft"]
 Scores = dict[str, Any]
 
 
@@ -86,7 +78,7 @@ def make_refreader(
     trace: bool,
     surprisal: bool,
     scorer: Callable[..., Scores] | None,
-) -> RefReader:
+) -> "RefReader":
     """Read coreference from left to right with memory cells.
 
     model (Model): Decides about each Doc's mentions; by default, with the package's
@@ -123,26 +115,6 @@ def make_refreader(
     )
 
 
-class Setting:
-    """An attribute of the pipe that lives in its `cfg`, where spaCy's tools look."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, pipe: RefReader, owner: type) -> Any:
-        return pipe.cfg[self.name]
-
-    def __set__(self, pipe: RefReader, value: Any) -> None:
-        if self.name == "threshold" and not (
-            isinstance(value, int | float) and 0 <= value <= 1
-        ):
-            raise ValueError(Errors.R007.format(name=pipe.name, found=value))
-        if self.name == "scheme" and value not in get_args(Scheme):
-            known = ", ".join(get_args(Scheme))
-            raise ValueError(Errors.R017.format(known=known, found=value))
-        pipe.cfg[self.name] = value
-
-
 class RefReader(TrainablePipe):
     """Coreference by a reader that goes from left to right."""
 
@@ -176,6 +148,7 @@ class RefReader(TrainablePipe):
         self.scorer = scorer
         self.tokenizer = tokenizer
         self.pipeline = pipeline
+        self._vocabs: TransientVocabs | None = None
         self.cfg: dict[str, Any] = {}
         if threshold is None:
             self.threshold = model.attrs.get("threshold", DEFAULT_THRESHOLD)
@@ -210,16 +183,26 @@ class RefReader(TrainablePipe):
             scheme = "all" if self.keep_singletons else "ontonotes"
         return reader.schemes.index(scheme) if scheme in reader.schemes else None
 
-    def stream(self) -> Stream:
-        """Read a text while it is still coming, with the pipeline's tokenizer."""
+    def stream(self) -> "Stream":
+        """Read a text while it is still coming, with the pipeline's tokenizer.
+
+        RETURNS (Stream): A reading that has no text yet.
+        """
         self._check_trained()
         from refreader_spacy.streaming.stream import Stream
+        from refreader_spacy.streaming.transient_vocab import TransientVocabs
 
-        return Stream(self, self.tokenizer)
+        if self._vocabs is None:
+            self._vocabs = TransientVocabs(self.vocab)
+        return Stream(self, self.tokenizer, self._vocabs)
 
     def past(self) -> Past:
-        """What a stream keeps for the model's encoder: the `past` of the component
-        before this one that the encoder depends on."""
+        """What a stream keeps for the model's encoder: the `past` of a layer in it, or
+        of the component before this one that the encoder depends on."""
+        source: Any
+        for source in self.model.layers[0].layers:
+            if "past" in source.attrs:
+                return cast(Past, source.attrs["past"](source))
         nlp = self.pipeline()
         upstream = self.model.layers[0].attrs.get("upstream", "*")
         for name, pipe in nlp.pipeline if nlp is not None else ():
@@ -232,7 +215,11 @@ class RefReader(TrainablePipe):
         raise ValueError(Errors.R253.format(name=self.name, upstream=upstream))
 
     def predict(self, docs: Iterable[Doc]) -> list[Part]:
-        """What is decided about each Doc, which is left as it is."""
+        """Read Docs, which are left as they are.
+
+        docs (Iterable[Doc]): What to read; they may be empty.
+        RETURNS (list[Part]): What was decided about each Doc.
+        """
         self._check_trained()
         return self._read(docs, gates=self.trace)
 
@@ -261,11 +248,15 @@ class RefReader(TrainablePipe):
             raise ValueError(Errors.R002.format(name=self.name))
 
     def set_annotations(self, docs: Sequence[Doc], parts: list[Part]) -> None:
-        """Write clusters, links and, if asked for, the memory's history."""
+        """Write clusters, links and, if asked for, the memory's history.
+
+        docs (Sequence[Doc]): Where to write.
+        parts (list[Part]): What `predict` gave for them.
+        """
         reader = self.reader
         scheme = self.scheme_number(reader)
         for doc, part in zip(docs, parts, strict=True):
-            clusters = decode(
+            clusters = decode_clusters(
                 part,
                 self.threshold,
                 scheme=scheme,
@@ -288,7 +279,12 @@ class RefReader(TrainablePipe):
             write_surprisals(self.model, docs, self.name)
 
     def get_loss(self, examples: Iterable[Example], outputs: Any) -> tuple[float, Any]:
-        """The loss against gold clusters, and its gradient in the model's outputs."""
+        """The loss against gold clusters, and its gradient in the model's outputs.
+
+        examples (Iterable[Example]): A batch with gold clusters.
+        outputs (Any): What `model.begin_update` gave for the predicted Docs.
+        RETURNS (tuple[float, Any]): The loss and the gradient.
+        """
         return self.reader.get_loss(examples, outputs, self.spans_prefix)
 
     def initialize(
@@ -300,34 +296,46 @@ class RefReader(TrainablePipe):
     ) -> None:
         """Check that there is something to learn from, and start.
 
+        get_examples (Callable[[], Iterable[Example]]): Gives examples with gold
+            clusters, of which the first few are looked at.
+        nlp (Language | None): Its meta will name those weights as a source.
         weights (str | None): Go on from weights of the package, such as
-            "en_general_5"; None draws fresh ones.
+            "en_general_6"; None draws fresh ones.
         """
         validate_get_examples(get_examples, "RefReader.initialize")
         samples = list(islice(get_examples(), N_SAMPLES))
-        if not any(has_gold(example, self.spans_prefix) for example in samples):
-            raise ValueError(
-                Errors.R006.format(
-                    name=self.name, n_docs=len(samples), prefix=self.spans_prefix
-                )
+        prefix = self.spans_prefix
+        if not any(has_clusters(example.reference, prefix) for example in samples):
+            message = Errors.R006.format(
+                name=self.name, n_docs=len(samples), prefix=prefix
             )
+            raise ValueError(message)
         if weights is None:
             self.model.initialize(X=[example.reference for example in samples])
         else:
-            self._start_from(weights)
+            card = self._start_from(weights)
             if nlp is not None:
-                nlp.meta["sources"] = sources(nlp.meta, packaged_card(weights))
+                nlp.meta["sources"] = sources(nlp.meta, card)
         self.model.attrs["trained"] = True
 
-    def _start_from(self, weights: str) -> None:
+    def _start_from(self, weights: str) -> dict[str, Any]:
+        """Copy weights of the package; their card."""
         from refreader_spacy.reader.packaged import copy_packaged
 
-        copy_packaged(self.model, weights)
+        card = copy_packaged(self.model, weights)
         if self.cfg["configured"]["threshold"] is None:
             self.threshold = self.model.attrs["threshold"]
+        return card
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> Scores:
-        """GAP is scored on gates: read again what was annotated without a trace."""
+        """Score annotated examples: those of GAP by its metric, all others by clusters.
+
+        GAP is scored on gates: what was annotated without a trace is read again.
+
+        examples (Iterable[Example]): Annotated and gold Docs.
+        kwargs (Any): Goes to the scorer.
+        RETURNS (dict[str, Any]): The scores by name.
+        """
         examples = list(examples)
         unread = [
             example.predicted
@@ -341,13 +349,15 @@ class RefReader(TrainablePipe):
 
     def from_bytes(
         self, bytes_data: bytes, *, exclude: Iterable[str] = ()
-    ) -> RefReader:
+    ) -> "RefReader":
         """Load from bytes; settings that were overridden at load survive."""
         with self._loading():
             super().from_bytes(bytes_data, exclude=exclude)
         return self
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> RefReader:
+    def from_disk(
+        self, path: str | Path, *, exclude: Iterable[str] = ()
+    ) -> "RefReader":
         """Load from a folder; settings that were overridden at load survive."""
         with self._loading():
             super().from_disk(path, exclude=exclude)
@@ -356,13 +366,15 @@ class RefReader(TrainablePipe):
     @contextmanager
     def _loading(self) -> Iterator[None]:
         """Data may be of another model, or broken: that is one message."""
-        given = self.cfg
-        self.cfg = dict(given)
+        configured = self.cfg
+        self.cfg = dict(configured)
         try:
             with unpacking():
                 yield
             check_loaded(self.model)
-            self._keep_overrides(given)
+            for name, value in with_overrides(configured, self.cfg).items():
+                setattr(self, name, value)
+            self.cfg["configured"] = configured["configured"]
         except OSError:
             raise
         except Exception as error:
@@ -371,39 +383,3 @@ class RefReader(TrainablePipe):
             problem = f"{type(error).__name__}: {error}"
             message = Errors.R022.format(name=self.name, problem=problem[:200])
             raise ValueError(message) from error
-
-    def _keep_overrides(self, given: dict[str, Any]) -> None:
-        """A setting configured otherwise than the saved pipe's is the user's wish."""
-        saved = self.cfg["configured"]
-        wished = self.cfg["configured"] = given["configured"]
-        # Compared as it is saved: spaCy's JSON changes the last digit of some floats.
-        for name, value in srsly.json_loads(srsly.json_dumps(wished)).items():
-            if value != saved.get(name, value):
-                self.cfg[name] = wished[name]
-        for name in wished:  # all are there, and right
-            setattr(self, name, self.cfg[name])
-
-
-def packaged_card(weights: str) -> dict[str, Any]:
-    """What weights of the package say about themselves."""
-    from refreader_spacy.reader.packaged import CARD
-
-    path = files("refreader_spacy") / "weights" / weights / CARD
-    card: dict[str, Any] = srsly.json_loads(path.read_text("utf8"))
-    return card
-
-
-def sources(meta: dict[str, Any], card: dict[str, Any]) -> list[dict[str, Any]]:
-    """A pipeline's sources, with the weights it was trained from and their data."""
-    filled = {"lang": meta["lang"], "sources": meta.get("sources")}
-    fill_meta(filled, card)
-    found: list[dict[str, Any]] = filled["sources"]
-    return found
-
-
-def has_gold(example: Example, prefix: str) -> bool:
-    """Is there anything to learn from?"""
-    return any(
-        key.startswith(f"{prefix}_") and len(group)
-        for key, group in example.reference.spans.items()
-    )

@@ -82,6 +82,10 @@ class Errors(metaclass=ErrorsWithCodes):
         "The weights '{name}' of the package need no transformer, but found "
         "transformer = '{found}'. Leave it out."
     )
+    R027 = (
+        "The weights '{name}' of the package are no language model, so they can't tell "
+        "how unexpected words are. Take 'en_smollm2', or leave out surprisal = true."
+    )
     R019 = (
         "The weights '{name}' are not in the package any more, only their config. "
         "Leave `weights` out of [initialize.components.refreader], or install the "
@@ -293,6 +297,12 @@ class Errors(metaclass=ErrorsWithCodes):
         "or use --engine local."
     )
 
+    R277 = (
+        "Another run is writing to {path}. Wait until it ends, or give another folder."
+    )
+    R278 = "There is no standard {name}: it is closed."
+    R276 = "the row can't be read: {found}"
+    R272 = "'{field}' has a number that JSON has no word for: {found}"
     R248 = "'{field}' is nested or longer than {limit:,} bytes; a string may be longer"
     R249 = (
         "expected 'speakers' as [[start, end, name], ...] in characters of the text, "
@@ -314,6 +324,15 @@ class Errors(metaclass=ErrorsWithCodes):
         "This stream is closed: its text has ended. Call reset() to read another text, "
         "or make a new stream."
     )
+    R273 = (
+        "A stream is fed text, a Doc, a Span or a list of words that aren't empty, but "
+        "this is {found}."
+    )
+    R274 = (
+        "The {what} has half a character, which is no text: {found}. Decode it with "
+        "errors='replace', or leave it out."
+    )
+    R275 = "A speaker is named by a string, but this is of type {found}."
     R253 = (
         "A stream reads a text in pieces, and the transformer under '{name}' needs "
         "what comes before them, but the pipeline has no component before '{name}' "
@@ -373,6 +392,7 @@ class Errors(metaclass=ErrorsWithCodes):
         "serve` printed, or allow the name with --allow-host."
     )
     R269 = "The request comes from {origin}, but only the page itself may ask."
+    R279 = "{limit} clients are connected, as many as may be. Come again in a minute."
 
     # Files that commands are given
     R270 = (
@@ -408,7 +428,8 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R305 = (
         "{found} layers of the transformer are trained, but they wouldn't be saved. "
-        "Set components.transformer.model.save_weights = true, or trained_layers = 0."
+        "Set components.transformer.model.save_weights = true, or trained_layers = 0; "
+        "or train small additions to them by adapter_rank = 16, which are saved anyway."
     )
     R306 = (
         "The transformer '{name}' can't be used: expected an encoder or a decoder with "
@@ -476,6 +497,19 @@ class Errors(metaclass=ErrorsWithCodes):
         "The tokenizer of '{name}' has no piece that begins a text, so nothing "
         "predicts the first word. Set components.transformer.model.surprisal = false, "
         "or choose another language model."
+    )
+    R336 = (
+        "The layers of {name} have no linear layers that something could be added to. "
+        "Set components.transformer.model.adapter_rank = 0 and save_weights = true."
+    )
+    R337 = (
+        "The additions to the transformer's weights that were saved don't fit: the "
+        "transformer, adapter_rank or trained_layers differ from those of training. "
+        "Load the pipeline with the config that it was saved with."
+    )
+    R338 = (
+        "adapter_rank should be 0, or positive beside trained_layers, but found {rank} "
+        "with trained_layers = {found}. Correct components.transformer.model."
     )
     R339 = (
         "A transformer inside of the reader is frozen, but trained_layers is {found}. "
@@ -574,6 +608,7 @@ class Errors(metaclass=ErrorsWithCodes):
         "that --api is the wiki that GAP's URLs name; its answers are in {cache}, "
         "delete it to ask again."
     )
+    R345 = "Expected anaphors to be one of {known}, but found {found!r}."
     R350 = (
         "There is no pipeline '{name}' to parse with. Install one with `python -m "
         "spacy download en_core_web_sm`, or name one that you have by --parser."
@@ -650,8 +685,8 @@ class Errors(metaclass=ErrorsWithCodes):
     )
     R410 = (
         "{path}, line {line}: expected a JSON object with 'id', 'text' and 'clusters', "
-        "each cluster a list of mentions and each mention a list of [start, end] in "
-        "characters, but found {found}. Correct or remove the line."
+        "each cluster a list of mentions and each mention [start, end, text] or a list "
+        "of [start, end] in characters, but found {found}. Correct or remove the line."
     )
     R411 = (
         "{path}, line {line}: expected a JSON object with 'sentences', each a list of "
@@ -682,6 +717,12 @@ class Errors(metaclass=ErrorsWithCodes):
     R418 = (
         "{path}, line {line}: expected a JSON object as Prodigy has it, with 'tokens', "
         "'spans' and 'relations', but found {found}. Correct or remove the line."
+    )
+
+    R419 = (
+        "{path}, line {line}: {found}. A mention is written as [p1 the old man], where "
+        "p1 is the same for all mentions of him: a letter for the type and a number. "
+        "Correct the brackets there."
     )
 
     # Plain text and distillation

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 from spacy.training import Example
+from spacy.vocab import Vocab
 from thinc.api import Model
 
 BLOCK = 1024  # tokens of one document that are read at once
 
-Array = NDArray[np.float32]
-Longs = NDArray[np.int64]
+# Not NDArray: with NumPy 2.5 and Python 3.12 it is a `type` statement, and the schemas
+# that spaCy before 3.8.14 makes of these annotations need classes
+_Shape = tuple[Any, ...]
+Array = np.ndarray[_Shape, np.dtype[np.float32]]
+Longs = np.ndarray[_Shape, np.dtype[np.int64]]
+Integers = np.ndarray[_Shape, np.dtype[np.integer[Any]]]  # of any size
+Booleans = np.ndarray[_Shape, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -61,23 +66,23 @@ class Reading:
 class Clues:
     """What tells who mentions are, beside the memory.
 
-    name (Longs): A hash of its words without titles, if it may be a name, or 0 (K,).
-    words (Longs): The hashes of those words, 0 where there are fewer: of a name of one
-        word, the word's is the name's (K, W).
+    name (Integers): A hash of its words without titles, if it may be a name, or 0 (K,).
+    words (Integers): The hashes of those words, 0 where there are fewer: of a name of
+        one word, the word's is the name's (K, W).
     is_name (NDArray): Is it one for certain? At a sentence's start, any word is
         capitalised (K,).
-    gender (Longs): 0 where its words don't tell it (K,).
-    person (Longs): Of *I*, a hash of who says it, if that is known; of *you*, minus
+    gender (Integers): 0 where its words don't tell it (K,).
+    person (Integers): Of *I*, a hash of who says it, if that is known; of *you*, minus
         that; 0 for all others (K,).
-    lost (Longs): The entity that was forgotten for it, or -1 (K,).
+    lost (Integers): The entity that was forgotten for it, or -1 (K,).
     """
 
-    name: Longs
-    words: Longs
-    is_name: NDArray[np.bool_]
-    gender: Longs
-    person: Longs
-    lost: Longs
+    name: Integers
+    words: Integers
+    is_name: Booleans
+    gender: Integers
+    person: Integers
+    lost: Integers
 
 
 @dataclass(frozen=True)
@@ -91,17 +96,18 @@ class Mentions:
     entity (Longs): Entities are numbered by their first mention (K,).
     is_new (NDArray): Is this an entity's first mention? (K,)
     probability (Array): Of that decision (K,).
-    label (Longs): Entity types, as places in the reader's `labels` (K,).
+    label (Integers): Entity types, as places in the reader's `labels` (K,).
     schemes (Array): How likely each of the reader's `schemes` has it (K, S).
+    clues (Clues | None): What the decoder joins them by, beside `entity`.
     """
 
     first: int
     head: Longs
     start: Longs
     entity: Longs
-    is_new: NDArray[np.bool_]
+    is_new: Booleans
     probability: Array
-    label: Longs
+    label: Integers
     schemes: Array
     clues: Clues | None = None
 
@@ -113,6 +119,7 @@ class Mentions:
 class Part:
     """What a reader decided while it read some tokens of a text.
 
+    mentions (Mentions): Those whose heads are among these tokens.
     closed, ends (Longs): The numbers of mentions whose right edge is known now, and
         where each ends: the first token behind it.
     held (Longs): The entities that can be referred to after the last token.
@@ -129,6 +136,7 @@ class Part:
 class Progress(NamedTuple):
     """How far a text was read: so many tokens, with so many mentions.
 
+    n_tokens, n_mentions (int): From the text's beginning.
     places (list[int]): Tokens that a later mention, or one that is still open, may
         begin or end at.
     """
@@ -169,6 +177,8 @@ class Reader(Protocol):
     ) -> list[Part]:
         """Go on with several texts; their states are brought up to date.
 
+        docs (Sequence[Doc | Span]): The next tokens of each, or nothing where it ends.
+        gates (bool): Give the memory's history too.
         last (bool): The texts end here: right edges that are still open are decided.
         """
         ...
@@ -188,7 +198,11 @@ class Reader(Protocol):
     def get_loss(
         self, examples: Iterable[Example], outputs: Any, prefix: str
     ) -> tuple[float, Any]:
-        """The loss of a model's outputs in training, and its gradient."""
+        """The loss of a model's outputs in training, and its gradient.
+
+        outputs (Any): What `model.begin_update` gave for the predicted Docs.
+        prefix (str): Gold clusters are the span groups `{prefix}_1`, `_2`, ...
+        """
         ...
 
 
@@ -215,94 +229,21 @@ class Past(Protocol):
 ReaderModel = Model[list[Doc], list[Part]]
 
 
+class Pipe(Protocol):
+    """What a stream needs of its pipe."""
+
+    name: str
+    vocab: Vocab
+    model: ReaderModel
+    threshold: float
+    keep_singletons: bool
+
+    def scheme_number(self, reader: Reader) -> int | None: ...
+
+    def past(self) -> Past: ...
+
+
 def reader_of(model: ReaderModel) -> Reader:
     """The reader in a model, with its weights as they are now."""
     reader: Reader = model.attrs["reader"](model)
     return reader
-
-
-def read_docs(
-    model: ReaderModel, docs: Sequence[Doc], *, gates: bool = False
-) -> list[Part]:
-    """What a model's reader decides about whole Docs, in their order.
-
-    Docs of similar length are read together, long ones in blocks, so that memory
-    doesn't grow with what is read.
-    """
-    reader = reader_of(model)
-    parts: dict[int, Part] = {}
-    for group in groups_by_length([len(doc) for doc in docs]):
-        if len(group) == 1 and len(docs[group[0]]) > BLOCK and not reader.lookahead:
-            parts[group[0]] = _read_long(reader, docs[group[0]], gates)
-        else:
-            states = [reader.start() for _ in group]
-            found = reader.read(
-                states, [docs[i] for i in group], gates=gates, last=True
-            )
-            parts.update(zip(group, found, strict=True))
-    return [parts[i] for i in range(len(docs))]
-
-
-def groups_by_length(lengths: Sequence[int]) -> Iterable[list[int]]:
-    """Indices of documents of similar length, the longest first."""
-    group: list[int] = []
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
-        if group and (len(group) + 1) * lengths[group[0]] > 8 * BLOCK:
-            yield group
-            group = []
-        group.append(i)
-    if group:
-        yield group
-
-
-def _read_long(reader: Reader, doc: Doc, gates: bool) -> Part:
-    state = reader.start()
-    parts = []
-    for start in range(0, len(doc), BLOCK):
-        stop = min(start + BLOCK, len(doc))
-        (part,) = reader.read(
-            [state], [doc[start:stop]], gates=gates, last=stop == len(doc)
-        )
-        parts.append(part)
-    return joined(parts)
-
-
-def joined(parts: Sequence[Part]) -> Part:
-    """Parts of one text, one after the other, as one."""
-    mentions = [part.mentions for part in parts]
-
-    def together(name: str) -> Any:
-        return np.concatenate([getattr(m, name) for m in mentions])
-
-    known = [m.clues for m in mentions if m.clues is not None]
-    clues = None
-    if len(known) == len(mentions):
-        fields = ("name", "words", "is_name", "gender", "person", "lost")
-        clues = Clues(
-            *(np.concatenate([getattr(c, name) for c in known]) for name in fields)
-        )
-    gates = None
-    if all(part.gates is not None for part in parts):
-        gates = Reading(
-            *(
-                np.concatenate([getattr(part.gates, name) for part in parts])
-                for name in ("update", "overwrite", "salience")
-            )
-        )
-    return Part(
-        Mentions(
-            mentions[0].first,
-            together("head"),
-            together("start"),
-            together("entity"),
-            together("is_new"),
-            together("probability"),
-            together("label"),
-            together("schemes"),
-            clues,
-        ),
-        np.concatenate([part.closed for part in parts]),
-        np.concatenate([part.ends for part in parts]),
-        parts[-1].held,
-        gates,
-    )

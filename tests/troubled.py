@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 import spacy
 from spacy.language import Language
@@ -10,7 +11,10 @@ from spacy.tokens import Doc
 
 
 def make_trouble(text: str) -> None:
-    if "CRASH" in text:
+    once = Path("crashed-once")
+    if "CRASH" in text and not ("ONCE" in text and once.exists()):
+        if "ONCE" in text:
+            once.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     if "STALL" in text:
         time.sleep(600)

@@ -20,8 +20,22 @@ from spacy.language import Language
 
 from refreader_spacy.bulk.formats import FORMATS
 from refreader_spacy.bulk.job import Job, Notice, annotate_locally, run_locally
-from refreader_spacy.bulk.shards import Manifest, Shard, ShardFolder, join_shards
-from refreader_spacy.bulk.sources import STDIN, Fields, Source, Unit, find_sources
+from refreader_spacy.bulk.lock import locked
+from refreader_spacy.bulk.shards import (
+    MANIFEST,
+    Manifest,
+    Shard,
+    ShardFolder,
+    join_shards,
+)
+from refreader_spacy.bulk.sources import (
+    STDIN,
+    Fields,
+    Source,
+    Unit,
+    find_sources,
+    size_of,
+)
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.errors import Errors
 
@@ -46,8 +60,8 @@ def annotate(
         typer.Option(
             "-o",
             "--output",
-            help="A .jsonl, .parquet, .csv or .spacy file, or a folder for shards. "
-            "Default: standard output.",
+            help="A .jsonl, .parquet, .csv, .conll, .conllu or .spacy file, or a "
+            "folder for shards. Default: standard output.",
         ),
     ] = None,
     form: Annotated[
@@ -135,7 +149,7 @@ def annotate(
     pipeline.cache_clear()
     job = Job(
         sources,
-        load=partial(pipeline, model, speakers),
+        load=partial(pipeline, model, speakers, trace=kind == "tokens"),
         format=FORMATS[kind](),
         fields=Fields(text_field, id_field),
         batch_size=batch_size,
@@ -151,28 +165,36 @@ def annotate(
         return
     single = output.suffix == FORMATS[kind].suffix
     folder = output.with_name(f"{output.name}.parts") if single else output
-    begin(output, folder, resume)
-    settings = job.settings(
-        model=model, speakers=speakers, version=version("refreader-spacy")
-    )
-    manifest = Manifest(folder, settings)
-    shards = ShardFolder(folder, job.format)
-    find_reader(
-        pipeline(model, speakers)
-    )  # once here: what is wrong with it is said at once
-    run = partial(run_locally, n_process=n_process)
-    if engine is Engine.ray:
-        run = partial(ray_engine(), address=address, n_actors=n_process)
-    with progress(sources) as notice:
-        for shard in run(job, shards, manifest.ends, notice=notice):
-            manifest.add(shard)
-    finish(shards, manifest, output if single else None)
+    check_begun(output, folder, resume)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        if single and not resume and (folder / MANIFEST).exists():
+            clear(folder)  # of a run that was ended
+        settings = job.settings(
+            model=model, speakers=speakers, version=version("refreader-spacy")
+        )
+        manifest = Manifest(folder, settings)
+        shards = ShardFolder(folder, job.format)
+        find_reader(
+            pipeline(model, speakers)
+        )  # once here: what is wrong with it is said at once
+        run = partial(run_locally, n_process=n_process)
+        if engine is Engine.ray:
+            run = partial(ray_engine(), address=address, n_actors=n_process)
+        with progress(sources) as notice:
+            for shard in run(job, shards, manifest.ends, notice=notice):
+                manifest.add(shard)
+        finish(shards, manifest, output if single else None)
 
 
 @lru_cache(maxsize=1)
-def pipeline(model: str | None, speakers: bool = False) -> Language:
+def pipeline(
+    model: str | None, speakers: bool = False, trace: bool = False
+) -> Language:
     """Loaded once in a process; one that is forked off has it already."""
     nlp = load_pipeline(model, speakers=speakers)
+    if trace:
+        find_reader(nlp).trace = True  # the gates are columns of the table of tokens
     if model is None:
         nlp.max_length = sys.maxsize  # its memory doesn't grow with the text
     return nlp
@@ -212,21 +234,29 @@ def check_output(inputs: list[str], output: Path | None) -> None:
             raise ValueError(Errors.R232.format(path=output))
 
 
-def begin(output: Path, folder: Path, resume: bool) -> None:
-    """Make room for a new run, or find the one to go on with."""
-    started = (folder / "manifest.jsonl").exists()
+def check_begun(output: Path, folder: Path, resume: bool) -> None:
+    """Is there a run to go on with, or none in the way of a new one?"""
+    started = (folder / MANIFEST).exists()
     if resume:
         if not started and output.exists():
             raise ValueError(Errors.R230.format(path=output))
     elif folder == output and started:
         raise ValueError(Errors.R243.format(path=output))
-    elif started:
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+
+
+def clear(folder: Path) -> None:
+    """Take everything out of a folder."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def to_standard_output(job: Job, n_process: int) -> None:
     """Records as soon as they are there; what is rejected is said on stderr."""
+    if sys.stdout is None:
+        raise ValueError(Errors.R278.format(name="output"))
     find_reader(job.load())
     n_texts = n_rejected = 0
     with progress(job.sources, hidden=sys.stdout.isatty()) as notice:
@@ -267,7 +297,7 @@ def progress(sources: list[Source], *, hidden: bool = False) -> Iterator[Notice]
     console = Console(stderr=True)
     paths = [path for source in sources for path in source.paths]
     known = STDIN not in paths
-    total = sum(Path(path).stat().st_size for path in paths) if known else None
+    total = sum(map(size_of, paths)) if known else None
     columns = (BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     # No thread that draws: workers are forked from this process
     bar = Progress(

@@ -33,7 +33,7 @@ def assets(
     the same place in the folder, compared with its checksum and copied; `spacy project
     assets` then downloads only the rest. Without --from, list what is in place.
 
-    Example: refreader assets --from ../shared/data
+    Example: refreader assets --from ../data
     """
     console = Console(stderr=True)
     wanted = wanted_assets(load_project_config(Path.cwd()))

@@ -83,6 +83,10 @@ def characters(
         doc = nlp(text)
         found = find_characters(doc, minimum=minimum, join=join)
         pairs = together(found, window)
+    if not found:
+        typer.echo(
+            f"Nobody is mentioned at least {minimum} times: lower --minimum.", err=True
+        )
     for output in outputs or ():
         write(output, found, pairs, n_tokens=len(doc), n_chars=len(text))
         typer.echo(f"written to {output}", err=True)

@@ -22,8 +22,6 @@ from refreader_spacy.evaluation.gap_metric import score_card
 from refreader_spacy.evaluation.gap_scorer import gap_links, is_gap
 from refreader_spacy.files import atomic_write
 
-PACKAGED = "packaged"  # names the weights in the package
-
 
 def evaluate(
     pipeline: Annotated[
@@ -55,7 +53,7 @@ def evaluate(
 
     Example: refreader evaluate packaged corpus/gum-dev.spacy --singletons -o gum.json
     """
-    nlp = load_pipeline(None if pipeline == PACKAGED else pipeline)
+    nlp = load_pipeline(pipeline)
     reader = find_reader(nlp)
     reader.keep_singletons = singletons
     if scheme is not None:

@@ -27,7 +27,7 @@ def card_scores(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
     RETURNS (dict[str, Any]): `scores`, which a pipeline's meta has too: a percentage by
         corpus and score; and `details`, by kind of anaphor and of text too.
     """
-    details = {result["row"]: _scores(result) for result in results}
+    details = {_texts(result["row"]): _scores(result) for result in results}
     flat = {
         f"{row}, {name}": each[name]
         for row, each in details.items()
@@ -35,6 +35,11 @@ def card_scores(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
         if name in each
     }
     return {"scores": flat, "details": details}
+
+
+def _texts(row: str) -> str:
+    """What was read: a card names its weights, so "GUM dev" of "GUM dev, en_mpnet"."""
+    return row.partition(", ")[0]
 
 
 def _scores(result: dict[str, Any]) -> dict[str, Any]:

@@ -35,12 +35,13 @@ def load_pipeline(
 ) -> Language:
     """A pipeline by name or path, or a blank one with weights of the package.
 
-    name (str | None): Of a pipeline or of weights; None is the default weights.
+    name (str | None): Of a pipeline or of weights; None and "packaged" are the default
+        weights.
     speakers (bool): Names with a colon at lines' starts say who speaks.
     transformer (str | None): The folder of the transformer below the weights, if it
         isn't to come from the hub.
     """
-    if name is None:
+    if name is None or name == "packaged":
         nlp = spacy.blank("en")
         nlp.add_pipe("refreader")
     elif name in packaged_names():

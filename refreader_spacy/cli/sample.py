@@ -22,10 +22,11 @@ from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
 from refreader_spacy.cli.render import write_picture
 from refreader_spacy.pictures import Style
 
+# The README begins with it too: a test compares them
 SAMPLE = (
-    "Acme Robotics has built a robot for hospitals. The company says that it sold 200 "
-    "last year. Maria Lopez designed the robot in her garage, and she still repairs it "
-    "herself. Her brother Tom Weber, however, says he would never trust it."
+    "Acme Robotics opened a factory in Lisbon. The company said that it would hire 200 "
+    "people. Its founder, Maria Lopez, told her brothers that they could work in the "
+    "factory, and they thanked her."
 )
 PICTURES: dict[str, Style] = {
     "sample.html": "clusters",

@@ -66,7 +66,10 @@ def score(
 
 
 def read_docs(nlp: Language, path: Path) -> list[Doc]:
-    """The documents of a file, or of all files of a folder by their names."""
+    """The documents of a file, or of all files of a folder by their names.
+
+    Without empty ones, which CoNLL's formats don't have.
+    """
     docs: list[Doc] = []
     for file in annotated_files([path]):
         if format_of(file) is Format.SPACY:
@@ -74,4 +77,4 @@ def read_docs(nlp: Language, path: Path) -> list[Doc]:
         else:
             documents = read_documents(file, nlp)
             docs += (gold_doc(each, nlp.vocab, keep_all=True) for each in documents)
-    return docs
+    return [doc for doc in docs if len(doc)]

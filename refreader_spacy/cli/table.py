@@ -66,13 +66,13 @@ def table(
 
 
 def cluster_table(results: Sequence[dict[str, Any]]) -> str:
-    """Markdown: a line for each set of texts that clusters were scored on."""
+    """Markdown: a line for each row, those of a set of texts beside each other."""
     by_row = defaultdict(list)
     for result in results:
         counted = "yes" if result["singletons"] else "no"
         by_row[result["row"], counted].append(result["scores"])
     lines = [GENERAL_HEADER]
-    for (name, counted), runs in by_row.items():
+    for (name, counted), runs in sorted(by_row.items(), key=lambda row: row[0]):
         seeds = f" ({len(runs)} seeds)" if len(runs) > 1 else ""
         cells = [
             percentages([run[key] for run in runs if key in run])

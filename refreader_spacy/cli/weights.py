@@ -43,8 +43,8 @@ def weights(
     goes into the card, as do the scores.
 
     Example: refreader weights training/general/1/model-best
-    refreader_spacy/weights/en_general_5 --card configs/cards/general.json
-    --scores metrics/general_ontogum_s1.json --page docs/models/en_general_5.md
+    refreader_spacy/weights/en_general_6 --card configs/cards/general.json
+    --scores metrics/general_ontogum_s1.json --page docs/models/en_general_6.md
     """
     nlp = spacy.load(model)
     reader = find_reader(nlp)
@@ -74,11 +74,14 @@ def with_own_transformer(
     config, given = dict(parts[name]["model"]), parts[name]["model"]["tok2vec"]
     upstream = given["upstream"]
     upstream = "transformer" if upstream == "*" else upstream
+    transformer = dict(parts[upstream]["model"])
+    if not transformer["lookahead"]:  # a stream may round otherwise than a whole text
+        transformer["mixed_precision"] = False
     config["tok2vec"] = {
         "@architectures": "refreader-spacy.OwnTransformer.v1",
         "width": given["width"],
         "dropout": given["dropout"],
-        "transformer": dict(parts[upstream]["model"]),
+        "transformer": transformer,
     }
     model: ReaderModel = registry.resolve({"model": config})["model"]
     model.layers[0].initialize()
@@ -86,5 +89,16 @@ def with_own_transformer(
     for param in ("W", "b"):
         model.layers[0].set_param(param, pipe.model.layers[0].get_param(param))
     shim_of(model)._model.load_state_dict(shim_of(pipe.model)._model.state_dict())
+    if transformer.get("adapter_rank"):
+        trained: Any = nlp.get_pipe(upstream)
+        _copy_adapters(trained.model, model.layers[0].layers[0].layers[0])
     model.attrs["trained"] = True
     return model, config
+
+
+def _copy_adapters(source: Any, target: Any) -> None:
+    """Copy what was added to a transformer's weights, at half precision."""
+    from refreader_spacy.transformer.adapters import halve_adapters
+
+    target.shims[0].from_bytes(source.shims[0].to_bytes())
+    halve_adapters(target.shims[0].loaded.transformer)

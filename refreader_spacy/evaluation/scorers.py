@@ -1,7 +1,5 @@
 """The registered scorers of `spacy train` and `spacy evaluate`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -22,7 +20,10 @@ def make_gap_scorer() -> Scorer:
 
 
 def make_cluster_scorer(spans_prefix: str = DEFAULT_PREFIX) -> Scorer:
-    """The cluster metrics and CoNLL F1 of the span groups with this prefix."""
+    """The cluster metrics and CoNLL F1 of the span groups with this prefix.
+
+    spans_prefix (str): Gold clusters are `{spans_prefix}_1`, `_2`, ...
+    """
     return partial(score_clusters, spans_prefix=spans_prefix)
 
 

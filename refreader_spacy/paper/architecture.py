@@ -6,8 +6,6 @@ gradient in them comes back.
 Shapes: N tokens of all documents, T tokens of one, M memory cells, X input size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
@@ -56,6 +54,9 @@ def build_refreader_v1(
 
     tok2vec (Model): One vector per token.
     width (int): Of the encoder's vectors.
+    hidden_size (int): Of the hidden state, and of a cell's value.
+    key_size (int): Of a cell's key.
+    n_cells (int): How many entities are remembered.
     entity_half_life (float): Mentions until a cell's salience has halved.
     word_half_life (float): Other tokens until a cell's salience has halved.
     memory_bias (float): Where the gate that lets the memory into the hidden state

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from refreader_spacy.paper.memory import Cells, Memory, gru
-from refreader_spacy.paper.unrolled import Constants, Unrolled
+from refreader_spacy.paper.step import Constants
+from refreader_spacy.paper.unrolled import Unrolled
 
 EPS = 1e-10
 

@@ -32,13 +32,13 @@ height="{height}" viewBox="0 0 {width} {height}" font-family="{font}" font-size=
 
 
 def characters_svg(
-    found: Sequence[Character], pairs: Iterable[Together], n_tokens: int
+    characters: Sequence[Character], pairs: Iterable[Together], n_tokens: int
 ) -> str:
     """A strip per character that is darker where it is mentioned more, and a network.
 
     n_tokens (int): Tokens of the whole text.
     """
-    shown = found[:DRAWN]
+    shown = characters[:DRAWN]
     top = MARGIN + ROW * len(shown) + MARGIN
     height = top + (2 * RADIUS + 4 * MARGIN + ROW if len(shown) > 1 else 0)
     content = [strip(who, row, n_tokens) for row, who in enumerate(shown)]

@@ -7,8 +7,6 @@ waits for the next block, so that no piece has tokens of two articles.
 Shapes: N tokens of a block, S streams, of which B read in it, A articles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Shapes: N tokens, A articles, W different words.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass

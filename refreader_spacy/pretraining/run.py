@@ -4,8 +4,6 @@ A step depends only on its number and on the checkpointed state, so a run that i
 resumed gives the same results as one that was never interrupted.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -61,7 +61,7 @@ def write_surprisals(model: ReaderModel, docs: Sequence[Doc], name: str) -> None
     if given is None:
         found, _ = surprisals(model, [[doc] for doc in docs], name)
     else:
-        found = given(docs, name)
+        found = given(model.layers[0], docs, name)
     for doc, bits in zip(docs, found, strict=True):
         if READ not in doc.spans:
             doc.spans[READ] = SpanGroup(doc, name=READ)

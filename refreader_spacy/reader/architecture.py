@@ -4,9 +4,7 @@ In training, what comes out is what the network saw of the tokens: the loss goes
 there in torch, and its gradient comes back the same way.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -14,12 +12,10 @@ from typing import Any, cast
 import numpy as np
 import torch
 from spacy.tokens import Doc
-from spacy.training import Example
 from thinc.api import torch2xp, xp2torch
 
 from refreader_spacy.protocol import ReaderModel
 from refreader_spacy.reader.entity_reader import EntityReader
-from refreader_spacy.reader.inference import ReaderWeights
 from refreader_spacy.reader.loss import EntityLoss, LossWeights, windows_of
 from refreader_spacy.reader.model import (
     Encoder,
@@ -33,6 +29,7 @@ from refreader_spacy.reader.model import (
 )
 from refreader_spacy.reader.network import Encoded, EntityNetwork
 from refreader_spacy.reader.tokens import TextState, token_rows
+from refreader_spacy.reader.weights import ReaderWeights
 
 
 @dataclass
@@ -51,6 +48,7 @@ def build_entity_reader_v1(
     hidden_size: int = 256,
     mention_size: int = 128,
     score_size: int = 64,
+    product_size: int = 48,
     n_cells: int = 64,
     dropout: float = 0.35,
     word_dropout: float = 0.08,
@@ -66,6 +64,8 @@ def build_entity_reader_v1(
     hidden_size (int): Of the recurrent unit.
     mention_size (int): Of the vector that a mention is remembered by.
     score_size (int): Of the hidden layer that compares a mention with a cell.
+    product_size (int): Of the products of mention and cell, which compare their
+        meanings.
     n_cells (int): How many entities are remembered; the least salient is overwritten.
     dropout (float): On vectors, hidden states and mentions.
     word_dropout (float): How often a word is read as an unknown one.
@@ -82,6 +82,7 @@ def build_entity_reader_v1(
         hidden_size=hidden_size,
         mention_size=mention_size,
         score_size=score_size,
+        product_size=product_size,
         n_cells=n_cells,
     )
     check_shares(dropout=dropout, word_dropout=word_dropout, noise=noise)
@@ -91,6 +92,7 @@ def build_entity_reader_v1(
         hidden_size=hidden_size,
         mention_size=mention_size,
         score_size=score_size,
+        product_size=product_size,
         dropout=dropout,
         word_dropout=word_dropout,
     )
@@ -117,20 +119,10 @@ def _reader(
     return EntityReader(
         ReaderWeights(parameters, n_cells),
         partial(encode, model),
-        partial(_get_loss, loss=loss),
+        loss,
         lookahead=lookahead,
         needs_past=bool(model.layers[0].attrs.get("needs_past")),
     )
-
-
-def _get_loss(
-    examples: Iterable[Example],
-    outputs: TrainingOutput,
-    prefix: str,
-    *,
-    loss: EntityLoss,
-) -> tuple[float, TrainingOutput]:
-    return loss(list(examples), outputs, prefix)
 
 
 def _forward_to_learn(

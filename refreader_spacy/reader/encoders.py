@@ -6,8 +6,6 @@ they take parts of Docs as well.
 Shapes: T tokens, X width, R rows and K keys of a table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, cast

@@ -5,7 +5,7 @@ Shapes: N tokens that are read, T tokens, K mentions, M cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,15 +22,19 @@ from refreader_spacy.protocol import (
     Progress,
     Reading,
 )
-from refreader_spacy.reader import inference
 from refreader_spacy.reader.annotated import speaker_hashes
-from refreader_spacy.reader.inference import ReaderState, ReaderWeights, read_parts
+from refreader_spacy.reader.inference import READ_BY, ReadPart, read_parts
 from refreader_spacy.reader.mentions import LONGEST
 from refreader_spacy.reader.network import FURTHEST, SCHEMES, TYPES
 from refreader_spacy.reader.saved_state import state_from_saved, state_to_saved
+from refreader_spacy.reader.state import ReaderState
 from refreader_spacy.reader.tokens import token_rows
+from refreader_spacy.reader.weights import ReaderWeights
 
 HALF_LIFE = 16  # mentions after which a cell that isn't mentioned is half as salient
+# Tokens that are read together, whatever is encoded together. More would be slower:
+# arrays of tens of megabytes are new memory each time.
+AT_ONCE = 2048
 RECENT = LONGEST + FURTHEST + 2  # tokens that something still open may begin or end at
 
 Encode = Callable[[Sequence[Doc | Span]], list[Array]]
@@ -93,14 +97,16 @@ class EntityReader:
             for each, part in zip(self.encode(docs), tokens, strict=True)
         ]
         before = [text.state.memory.cells.standing() for text in states]
-        parts = read_parts(
-            self.weights,
-            [text.state for text in states],
-            [part.rows for part in tokens],
-            vectors,
-            links=gates,
-            last=last,
-        )
+        parts: list[ReadPart] = []
+        for some in runs([len(part.rows) for part in tokens], AT_ONCE):
+            parts += read_parts(
+                self.weights,
+                [text.state for text in states[some]],
+                [part.rows for part in tokens[some]],
+                vectors[some],
+                links=gates,
+                last=last,
+            )
         found = []
         for i, (text, token, part) in enumerate(
             zip(states, tokens, parts, strict=True)
@@ -116,7 +122,7 @@ class EntityReader:
             text.n_tokens += len(docs[i])
         return found
 
-    def _part(self, part: inference.Part, places: Longs, text: TextReading) -> Part:
+    def _part(self, part: ReadPart, places: Longs, text: TextReading) -> Part:
         """places (Longs): The tokens that were read, from some that came before."""
         first = part.first - len(text.places)
         choices = part.choices
@@ -128,7 +134,7 @@ class EntityReader:
             choices.entity,
             choices.is_new,
             choices.probability,
-            part.types.astype(np.int64),
+            part.types,
             part.schemes,
             part.clues,
         )
@@ -166,7 +172,19 @@ class EntityReader:
         return TextReading(state, places.copy(), n_tokens)
 
 
-def _gates(part: inference.Part, heads: Longs, n_tokens: int, before: Longs) -> Reading:
+def runs(sizes: Sequence[int], most: int) -> Iterator[slice]:
+    """Cut a sequence where the sizes would sum to more than so much."""
+    begin = total = 0
+    for i, size in enumerate(sizes):
+        if i > begin and total + size > most:
+            yield slice(begin, i)
+            begin, total = i, 0
+        total += size
+    if sizes:
+        yield slice(begin, len(sizes))
+
+
+def _gates(part: ReadPart, heads: Longs, n_tokens: int, before: Longs) -> Reading:
     """What heads did to cells; all other tokens do nothing (T, M).
 
     before (Longs): The cells' standing before the first of these tokens (M,).
@@ -177,7 +195,7 @@ def _gates(part: inference.Part, heads: Longs, n_tokens: int, before: Longs) -> 
     if links is None or standing is None:
         return Reading(update, overwrite, overwrite.copy())
     standing = np.concatenate([before[None], standing])  # (1 + K, M)
-    mention = part.schemes[:, inference.READ_BY].max(axis=1)  # (K,)
+    mention = part.schemes[:, READ_BY].max(axis=1)  # (K,)
     update[heads] = links * mention[:, None]
     new = np.clip(1 - links.sum(axis=1), 0, 1) * mention
     overwrite[heads, standing[:-1].argmin(axis=1)] = new

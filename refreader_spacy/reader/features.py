@@ -9,7 +9,7 @@ Shapes: M cells, F features, W words of a set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -115,7 +115,11 @@ class Comparison(NamedTuple):
 
 
 def pair_features(
-    mentions: MentionTable, i: int, cells: Cells, used: NDArray[np.int64]
+    mentions: MentionTable,
+    i: int,
+    cells: Cells,
+    used: NDArray[np.int64],
+    table: Sequence[Feature] = FEATURES,
 ) -> NDArray[np.uint8]:
     """The values of all features of one mention and the cells in use (M, F)."""
     names, words = mentions.names[i], mentions.words[i]
@@ -125,8 +129,8 @@ def pair_features(
         cells.fields[used],
         cells.sets[used],
     )
-    values = np.zeros((len(used), N_FEATURES), np.uint8)
-    for f, row in enumerate(FEATURES):
+    values = np.zeros((len(used), len(table)), np.uint8)
+    for f, row in enumerate(table):
         values[:, f] = _OPERATIONS[row.op](row, pair)
     return values
 

@@ -9,25 +9,23 @@ mentions, M cells.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from refreader_spacy.lang.en.lexemes import Column, text_hash
 from refreader_spacy.lang.en.pronouns import Pronoun
-from refreader_spacy.lang.en.words import GREETINGS
-from refreader_spacy.protocol import Clues
-from refreader_spacy.reader.kernels import read_mentions, recur
-from refreader_spacy.reader.memory import (
-    Choices,
-    Floats,
-    MemoryState,
-    MemoryWeights,
-    remember,
+from refreader_spacy.protocol import Clues, Longs
+from refreader_spacy.reader.edges import (
+    after_greetings,
+    commanded,
+    left_edges,
+    only_prefixes,
+    right_edges,
 )
+from refreader_spacy.reader.kernels import read_mentions, recur
+from refreader_spacy.reader.memory import Choices, Floats, remember
 from refreader_spacy.reader.mentions import (
     LONGEST,
     Field,
@@ -36,111 +34,20 @@ from refreader_spacy.reader.mentions import (
     describe_mentions,
     string_hashes,
 )
-from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, FURTHEST, SCHEMES
-from refreader_spacy.reader.tokens import N_COLUMNS, QUOTATION, Ints, TextState
+from refreader_spacy.reader.network import EMBEDDINGS, FLAGS, SCHEMES
+from refreader_spacy.reader.state import ReaderState
+from refreader_spacy.reader.tokens import QUOTATION, Ints
+from refreader_spacy.reader.weights import ReaderWeights
 
-Longs = NDArray[np.int64]
 DETECTED = 0.5  # a token is a mention's head from this probability
+READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]
 # Added to each scheme's logit. OntoNotes' flag leans towards a mention: without it a
 # pronoun may be left alone, and with it little is lost (docs/experiments.md).
 LEANING = np.array([0.85 * (scheme == "ontonotes") for scheme in SCHEMES], np.float32)
 
 
-class Linear:
-    """A linear layer."""
-
-    def __init__(self, parameters: Mapping[str, Floats], *names: str) -> None:
-        """Several layers of the same input are one."""
-        self.weight = np.concatenate(
-            [parameters[f"{n}.weight"] for n in names]
-        ).T.copy()
-        self.bias = np.concatenate([parameters[f"{n}.bias"] for n in names])
-
-    def __call__(self, x: Floats) -> Floats:
-        out: Floats = x @ self.weight
-        out += self.bias
-        return out
-
-
-class ReaderWeights:
-    """A network's parameters, arranged for reading."""
-
-    def __init__(self, parameters: Mapping[str, Floats], n_cells: int) -> None:
-        p = parameters
-        self.n_cells = n_cells
-        self.tables = [p[f"embeddings.{i}.weight"] for i in range(len(EMBEDDINGS))]
-        self.token = Linear(p, "token")
-        self.recurrent_inputs = p["recurrence.weight_ih_l0"].T.copy()  # (E, 3H)
-        self.recurrent_bias = p["recurrence.bias_ih_l0"]
-        self.recurrent = np.ascontiguousarray(p["recurrence.weight_hh_l0"])  # (3H, H)
-        self.hidden_bias = np.ascontiguousarray(p["recurrence.bias_hh_l0"])
-        self.hidden_size = self.recurrent.shape[1]
-        # All that is asked of every token
-        self.per_token = Linear(p, "detection", "left_key", "right_key")
-        self.detection_size = len(p["detection.bias"])
-        self.edge_size = len(p["left_key.bias"])
-        self.detected = Linear(p, "schemes", "types")
-        # and of heads
-        self.per_head = Linear(p, "left_query", "right_query")
-        self.left_bias = p["left_bias"]
-        self.right_value = p["right_value.weight"][0]
-        self.right_bias = p["right_bias"] + p["right_value.bias"]
-        self.kind = p["kind.weight"]
-        self.mention = Linear(p, "mention")
-        self.mention_size = len(p["mention.bias"])
-        self.after = p["after.weight"].T.copy()  # (H, V)
-        self.per_mention = Linear(p, "query", "query_product", "new_hidden")
-        self.score_size = len(p["query.bias"])
-        self.product_size = len(p["query_product.bias"])
-        self.new = Linear(p, "new")
-        self.memory = MemoryWeights(p)
-
-    def start(self) -> ReaderState:
-        """The state before a text's first token."""
-        return ReaderState(
-            hidden=np.zeros(self.hidden_size, np.float32),
-            text=TextState(),
-            memory=MemoryState.empty(
-                self.n_cells, self.mention_size, self.score_size, self.product_size
-            ),
-            rows=np.zeros((0, N_COLUMNS), np.int32),
-            inputs=np.zeros((0, len(self.token.bias)), np.float32),
-            left_keys=np.zeros((0, self.edge_size), np.float32),
-            open_number=np.zeros(0, np.int64),
-            open_head=np.zeros(0, np.int64),
-            open_query=np.zeros((0, self.edge_size), np.float32),
-            pending_cell=np.zeros(0, np.int64),
-            pending_known=np.zeros((0, self.mention_size), np.float32),
-        )
-
-
-@dataclass
-class ReaderState:
-    """All that is known between two tokens of a text.
-
-    rows, inputs, left_keys: Of the last tokens, which a mention may begin with.
-    open_number, open_head, open_query: Of mentions whose right edge is not known yet.
-    pending_cell, pending_known: Of a mention whose head is the last token, if it is:
-        the cell that it is in, and what is known of it. It is remembered for good when
-        the next token has come.
-    """
-
-    hidden: Floats
-    text: TextState
-    memory: MemoryState
-    rows: Ints
-    inputs: Floats
-    left_keys: Floats
-    open_number: Longs
-    open_head: Longs
-    open_query: Floats
-    pending_cell: Longs
-    pending_known: Floats
-    n_read: int = 0
-
-
 @dataclass(frozen=True)
-class Part:
+class ReadPart:
     """What was decided while some tokens of a text were read.
 
     head, start (Longs): Of each mention, as positions among tokens that are read (K,).
@@ -171,7 +78,7 @@ def read_parts(
     *,
     links: bool = False,
     last: bool = False,
-) -> list[Part]:
+) -> list[ReadPart]:
     """Go on with several texts, whose states are brought up to date.
 
     rows, vectors: Of each text's next tokens (N, C), (N, X).
@@ -192,7 +99,7 @@ def read_parts(
     outputs = weights.detected(detection)
     schemes = scheme_probabilities(outputs[:, : len(SCHEMES)])
     is_head = schemes[:, READ_BY].max(axis=1) >= DETECTED
-    heads = np.flatnonzero(is_head)
+    heads = np.flatnonzero(is_head & ~commanded(all_rows))
     # Tokens before the first new one, which mentions may begin with
     offsets = np.cumsum(lengths) - lengths
     tails = np.array([len(state.rows) for state in states])
@@ -208,6 +115,9 @@ def read_parts(
         weights, edges[:, : weights.edge_size], context_keys, context, context - begins
     )
     starts = after_greetings(context_rows, starts, context)
+    kept = ~only_prefixes(context_rows, starts, context)
+    heads, text_of, shift, edges = heads[kept], text_of[kept], shift[kept], edges[kept]
+    context, starts = context[kept], starts[kept]
     n_read = np.array([state.n_read for state in states])
     first = n_read[text_of] - (offsets[text_of] + shift)
     table = describe_mentions(context_rows, context, starts, first)
@@ -260,7 +170,7 @@ def read_parts(
         head = heads[some] - offsets[b] + state.n_read
         tokens = slice(offsets[b], offsets[b] + lengths[b])
         parts.append(
-            Part(
+            ReadPart(
                 state.n_read,
                 head,
                 starts[some] + first[some],
@@ -294,23 +204,19 @@ def clues_of(table: MentionTable, choices: Choices, before: Longs) -> Clues:
     is_name = kind == Kind.NAME
     named = is_name | (kind == Kind.CAPITAL_START)
     name = string_hashes(table.names, named)
-    said = np.where(table.fields[:, Field.QUOTATION] > 0, 0, 1)
-    speaker = said * table.fields[:, Field.SPEAKER].astype(np.int64)
-    person = np.where(kind == Pronoun.I, speaker, 0)
+    said = np.where(table.fields[:, Field.QUOTATION] > 0, 0, 1).astype(np.int32)
+    speaker = said * table.fields[:, Field.SPEAKER]
+    person = np.where(kind == Pronoun.I, speaker, np.int32(0))
     person = np.where(kind == Pronoun.YOU, -speaker, person)
     held = before.tolist()
-    lost = np.full(len(kind), -1)
+    lost = np.full(len(kind), -1, np.int32)
     for i in np.flatnonzero(choices.is_new).tolist():
         cell = int(choices.cell[i])
         lost[i], held[cell] = held[cell], int(choices.entity[i])
     told = table.fields[:, [Field.GENDER, Field.GIVEN]].max(axis=1)
-    gender = told.astype(np.int64)
-    words = table.names.astype(np.int64)
-    return Clues(name.astype(np.int64), words, is_name, gender, person, lost)
-
-
-GREETED = np.array([text_hash(word) for word in sorted(GREETINGS)])
-READ_BY = [SCHEMES.index("gum"), SCHEMES.index("litbank")]
+    gender = told.astype(np.int8)
+    # A copy: what is kept of a text is small, and holds no more than itself
+    return Clues(name, table.names.copy(), is_name, gender, person, lost)
 
 
 def scheme_probabilities(logits: Floats) -> Floats:
@@ -342,31 +248,6 @@ def token_inputs(weights: ReaderWeights, rows: Ints, vectors: Floats) -> Floats:
         weights.token(np.concatenate([vectors, *embedded, flagged], axis=1))
     )
     return out
-
-
-def left_edges(
-    weights: ReaderWeights, queries: Floats, keys: Floats, heads: Longs, back: Longs
-) -> Longs:
-    """The token that each mention begins with (K,).
-
-    back (Longs): How many tokens there are before each head.
-    """
-    if not len(heads):
-        return heads
-    steps = np.arange(LONGEST + 1)
-    places = np.maximum(heads[:, None] - steps, 0)  # (K, 21)
-    logits = np.einsum("kd,ksd->ks", queries, keys[places]) / weights.edge_size**0.5
-    logits += weights.left_bias
-    logits[steps > back[:, None]] = -np.inf
-    starts: Longs = heads - logits.argmax(axis=1)
-    return starts
-
-
-def after_greetings(rows: Ints, starts: Longs, heads: Longs) -> Longs:
-    """Where mentions begin: "Hi Ann" is a mention of Ann, which few texts teach."""
-    greets = np.isin(rows[starts, Column.WORD], GREETED) & (starts < heads)
-    after: Longs = starts + greets
-    return after
 
 
 def known_of_mentions(
@@ -402,69 +283,6 @@ def finish_pending(weights: ReaderWeights, state: ReaderState, hidden: Floats) -
         remember(weights.memory, state.memory, cell, vector)
     state.pending_cell = state.pending_cell[:0]
     state.pending_known = state.pending_known[:0]
-
-
-def right_edges(
-    weights: ReaderWeights,
-    states: Sequence[ReaderState],
-    text_of: Longs,
-    heads: Longs,
-    queries: Floats,
-    keys: Floats,
-    lengths: Longs,
-    last: bool,
-) -> list[tuple[Longs, Longs]]:
-    """Of each text, the mentions whose last token is known by now, and that token.
-
-    text_of, heads (Longs): Of new mentions: the text, and which of the new tokens (K,).
-    keys (Floats): Of the new tokens (N, 48).
-    """
-    n_open = [len(state.open_head) for state in states]
-    n_mentions = np.array([state.memory.n_mentions for state in states])
-    text = np.concatenate([np.repeat(np.arange(len(states)), n_open), text_of])
-    numbers = (
-        n_mentions[text_of] + np.arange(len(heads)) - np.searchsorted(text_of, text_of)
-    )
-    number = np.concatenate([*(state.open_number for state in states), numbers])
-    query = np.concatenate([*(state.open_query for state in states), queries])
-    # Heads as rows of the new tokens, before which the open mentions' are
-    ends_before = np.cumsum(lengths)
-    begins = ends_before - lengths
-    shift = np.array([state.n_read for state in states]) - begins
-    opened = np.concatenate([state.open_head for state in states])
-    head = np.concatenate([opened - np.repeat(shift, n_open), heads])
-    token = np.maximum(head + 1, begins[text])  # the first after each head that is new
-    stop = ends_before[text]
-    known = np.zeros(len(head), bool)
-    going = np.flatnonzero(token < stop)
-    while len(going):
-        place = token[going]
-        distance = place - head[going]
-        hidden = np.maximum(query[going] + keys[place], 0)
-        logits = (
-            hidden @ weights.right_value
-            + weights.right_bias[np.minimum(distance, FURTHEST)]
-        )
-        over = (logits > 0) | (distance >= FURTHEST)
-        known[going[over]] = True
-        going = going[~over]
-        token[going] += 1
-        going = going[token[going] < stop[going]]
-    if last:
-        known[:] = True
-    position = shift[text]
-    end, head = token + position - 1, head + position
-    by_text = np.argsort(text, kind="stable")
-    bounds = np.searchsorted(text[by_text], np.arange(len(states) + 1)).tolist()
-    found = []
-    for b, state in enumerate(states):
-        mine = by_text[bounds[b] : bounds[b + 1]]
-        closed, left = mine[known[mine]], mine[~known[mine]]
-        closed = closed[np.lexsort((number[closed], end[closed]))]
-        found.append((number[closed], end[closed]))
-        state.open_number, state.open_head = number[left], head[left]
-        state.open_query = query[left]
-    return found
 
 
 def sigmoid(x: Floats) -> Floats:

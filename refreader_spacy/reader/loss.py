@@ -5,7 +5,7 @@ Shapes: N tokens, K mentions, P pairs of a mention and a cell, V mention size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -48,7 +48,7 @@ class EntityLoss:
         self._made: WeakKeyDictionary[Doc, Supervision] = WeakKeyDictionary()
 
     def __call__(
-        self, examples: Sequence[Example], outputs: Any, prefix: str
+        self, examples: Iterable[Example], outputs: Any, prefix: str
     ) -> tuple[float, Any]:
         """The loss, and its gradient in the network's outputs."""
         batch = [self._supervision(example, prefix) for example in examples]

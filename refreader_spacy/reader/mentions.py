@@ -93,7 +93,7 @@ N_FIELDS = len(Field)
 class MentionTable:
     """Mentions in the order of their heads.
 
-    fields (Ints): What is known of each (K, 20).
+    fields (Ints): What is known of each (K, 21).
     names (Ints): Hashes of capitalised words, 0 where there are fewer (K, W).
     words (Ints): Hashes of all words that say what is meant (K, W).
     """

@@ -13,8 +13,9 @@ from spacy.tokens import Doc, Span
 from thinc.api import Model
 from thinc.types import Floats2d
 
+from refreader_spacy.batching import read_docs
 from refreader_spacy.errors import Errors
-from refreader_spacy.protocol import Array, ReaderModel, read_docs
+from refreader_spacy.protocol import Array, ReaderModel
 from refreader_spacy.reader.shim import ReaderShim
 
 Encoder = Model[list[Doc], list[Floats2d]]

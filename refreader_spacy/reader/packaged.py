@@ -1,7 +1,5 @@
 """The readers that come with the package: each a folder of weights and their config."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from pathlib import Path
@@ -22,17 +20,26 @@ STEPS = 127  # of a byte, to either side of zero
 SMALLEST = 1e-8  # a row of zeros is divided by this
 
 
-def build_packaged_reader_v1(name: str, transformer: str | None = None) -> ReaderModel:
+def build_packaged_reader_v1(
+    name: str, transformer: str | None = None, surprisal: bool = False
+) -> ReaderModel:
     """A trained reader of the package, by name.
 
     A name's config stays in the package for ever, so that pipelines saved with it can
     be loaded; weights that have been superseded may go.
 
+    name (str): Such as "en_general_6".
     transformer (str | None): Where the transformer is that some weights need, if not on
         the hub: a folder.
+    surprisal (bool): Keep what a causal language model needs to predict words, so that
+        the component can be asked for `surprisal`.
     """
     config = packaged_config(name)
     needed = config["tok2vec"].get("transformer")
+    if surprisal:
+        if needed is None or needed["lookahead"]:
+            raise ValueError(Errors.R027.format(name=name))
+        needed["surprisal"] = True
     if transformer is not None:
         if needed is None:
             raise ValueError(Errors.R026.format(name=name, found=transformer))
@@ -73,16 +80,17 @@ def packaged_config(name: str) -> dict[str, Any]:
     return config
 
 
-def copy_packaged(model: ReaderModel, name: str) -> None:
-    """Give a model the weights of a reader of the package, to train on."""
+def copy_packaged(model: ReaderModel, name: str) -> dict[str, Any]:
+    """Give a model the weights of a reader of the package, to train on; their card."""
     packaged = build_packaged_reader_v1(name)
     if "card" not in packaged.attrs:
         raise ValueError(Errors.R019.format(name=name))
-    del packaged.attrs["card"]  # which says what they were trained on
+    card: dict[str, Any] = packaged.attrs.pop("card")  # of what they were trained on
     try:
         model.from_bytes(packaged.to_bytes())
     except ValueError as error:
         raise ValueError(Errors.R018.format(name=name, problem=error)) from error
+    return card
 
 
 def write_packaged(

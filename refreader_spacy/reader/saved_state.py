@@ -12,7 +12,6 @@ import numpy as np
 
 from refreader_spacy.errors import Errors
 from refreader_spacy.reader.cells import Extra
-from refreader_spacy.reader.inference import ReaderState, ReaderWeights
 from refreader_spacy.reader.mentions import (
     LONGEST,
     N_CASES,
@@ -21,7 +20,9 @@ from refreader_spacy.reader.mentions import (
     Field,
 )
 from refreader_spacy.reader.network import FURTHEST
+from refreader_spacy.reader.state import ReaderState
 from refreader_spacy.reader.tokens import TextState
+from refreader_spacy.reader.weights import ReaderWeights
 
 LARGEST = 2**31 - 1  # hash, position in a text or number of tokens
 

@@ -39,7 +39,7 @@ N_KNOWN = 2**16  # words whose rows are kept
 
 SPACE_ROW = word_row(" ")
 
-_known: dict[int, tuple[int, ...]] = {}  # by spaCy's hash of the word
+_known: dict[int, bytes] = {}  # rows by spaCy's hash of the word
 
 
 @dataclass
@@ -80,7 +80,7 @@ def token_rows(
     speakers (Sequence[int] | None): Who says each token of `doc`, as a hash, or 0.
     """
     values = cast(Any, doc).to_array([ORTH, SPACY])  # (T, 2)
-    words = _word_rows(values[:, 0].tolist(), doc)  # (T, 19)
+    words = _word_rows(values[:, 0].tolist(), doc)  # (T, 22)
     words[label_tokens(doc)] = SPACE_ROW
     words[thing_tokens(doc), Column.GENDER] = Gender.NEUTER
     spaced = values[:, 1] > 0  # (T,)
@@ -104,14 +104,20 @@ def _word_rows(orths: list[int], doc: Doc | Span) -> Ints:
         rows = [_known[orth] for orth in orths]
     except KeyError:
         strings = doc.vocab.strings
-        new = {orth: word_row(strings[orth]) for orth in {*orths} - _known.keys()}
-        known = {orth: _known[orth] for orth in {*orths} - new.keys()}
+        # Another thread may clear it meanwhile: each word is looked up once
+        found = {orth: _known.get(orth) for orth in {*orths}}
+        known = {orth: row for orth, row in found.items() if row is not None}
+        new = {
+            orth: np.array(word_row(strings[orth]), np.int32).tobytes()
+            for orth in found.keys() - known.keys()
+        }
         if len(_known) > N_KNOWN:
             _known.clear()
         _known.update(new)
-        known.update(new)
+        known |= new
         rows = [known[orth] for orth in orths]
-    return np.array(rows, np.int32).reshape(len(orths), N_WORD_COLUMNS)
+    data = bytearray().join(rows)  # which may be written to
+    return np.frombuffer(data, np.int32).reshape(len(orths), N_WORD_COLUMNS)
 
 
 def _add_sentences(

@@ -15,32 +15,15 @@ from typing import Annotated, Any
 import srsly
 from pydantic import BaseModel, Field, ValidationError
 
-from refreader_spacy.decoding.decoder import Begun
 from refreader_spacy.errors import Errors
 from refreader_spacy.files import unpacking
 from refreader_spacy.protocol import Progress
 from refreader_spacy.streaming.events import Mention
-from refreader_spacy.streaming.token_buffer import Part, Token
+from refreader_spacy.streaming.saved_decoder import Count, SavedDecoder
+from refreader_spacy.streaming.token_buffer import TextPart, Token
 
-FORMAT = "refreader stream 6"
+FORMAT = "refreader stream 7"
 N_TOKENS = 256  # that a mention may still begin or end at
-
-Count = Annotated[int, Field(ge=0, lt=2**53)]
-Row = tuple[Count, Count, Count]  # entity or speaker, cluster, latest mention
-
-
-class SavedDecoder(BaseModel):
-    """Which cluster each entity is in."""
-
-    threshold: Annotated[float, Field(ge=0, le=1)]
-    scheme: Count | None
-    n_clusters: Count
-    clusters: list[Row]
-    speakers: list[Row]
-    names: list[tuple[Count, list[Row]]]  # cluster: name, gender, how often
-    # name, gender; cluster, latest mention, how often
-    forgotten: list[tuple[Count, Count, Count, Count, Count]]
-    begun: Begun | None
 
 
 class SavedStream(BaseModel):
@@ -55,22 +38,20 @@ class SavedStream(BaseModel):
     open: list[tuple[Count, Count]]
     spans: list[tuple[Count, Count]]
     leaving: list[Count]
+    gone: list[tuple[Count, tuple[Count, Mention] | None]]
     tokens: Annotated[list[Token], Field(max_length=N_TOKENS)]
     n_tokens: Count
     n_chars: Count
-    text: list[Part]
+    text: list[TextPart]
     speaker: str | None
     closed: bool
 
     def clusters(self) -> Iterator[int]:
         """All that are named somewhere."""
-        decoder = self.decoder
-        yield from (cluster for _, cluster, _ in decoder.clusters + decoder.speakers)
-        yield from (cluster for cluster, _ in decoder.names)
-        yield from (cluster for _, _, cluster, _, _ in decoder.forgotten)
-        yield from () if decoder.begun is None else (decoder.begun.cluster,)
+        yield from self.decoder.named_clusters()
         yield from (cluster for cluster, _ in self.entities)
         yield from self.leaving
+        yield from (cluster for cluster, _ in self.gone)
 
     def check(self, progress: Progress, n_schemes: int) -> None:
         """Do the parts fit each other, and the reader?"""
@@ -78,14 +59,21 @@ class SavedStream(BaseModel):
         numbers = [token.number for token in self.tokens]
         places = Counter((n, e) for e, numbers in self.entities for n in numbers)
         mentions = dict(self.mentions)
+        gone = [(e, *lone) for e, lone in self.gone if lone is not None]
+        told = [*mentions.items(), *((number, mention) for _, number, mention in gone)]
         right = {
             "tokens": self.n_tokens == n_tokens
             and all(a < b for a, b in pairwise([-1, *numbers, n_tokens]))
             and {*progress.places} <= {*numbers},
             "mentions": places == Counter((n, m.entity) for n, m in mentions.items())
             and len(dict(self.entities)) == len(self.entities)
-            and all(n < progress.n_mentions for n in mentions)
-            and all(is_in_text(m, n_tokens) for m in mentions.values()),
+            and all(n < progress.n_mentions for n, _ in told)
+            and all(is_in_text(m, n_tokens) for _, m in told),
+            "gone": all(m.entity == e for e, _, m in gone)
+            and {e for e, _, _ in gone}.isdisjoint(dict(self.entities))
+            and {n for _, n, _ in gone}.isdisjoint(mentions)
+            and len(dict(self.gone)) == len(self.gone)
+            and len({n for _, n, _ in gone}) == len(gone),
             "clusters": all(c < decoder.n_clusters for c in self.clusters()),
             "scheme": decoder.scheme is None or decoder.scheme < n_schemes,
         }

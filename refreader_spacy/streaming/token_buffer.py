@@ -22,7 +22,7 @@ class Token(NamedTuple):
     meta: Any
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """Text that came in one piece, and what was said about that piece."""
 
     text: str
@@ -39,15 +39,15 @@ class TokenBuffer:
     """
 
     def __init__(self) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[TextPart] = []
         self._n_held = 0
         self._n_spaces = 0  # that what is held back ends in
 
-    def add(self, text: str, meta: Any) -> list[Part]:
+    def add(self, text: str, meta: Any) -> list[TextPart]:
         """Go on with another piece; what can be tokenized now."""
         if not text:
             return []
-        self.parts.append(Part(text, meta))
+        self.parts.append(TextPart(text, meta))
         self._n_held += len(text)
         # Nothing can be given out while a word goes on, or white space does
         if self._n_held <= LONGEST_WORD:
@@ -62,20 +62,20 @@ class TokenBuffer:
             length = len(joined)
         return self._take(length)
 
-    def take_all(self) -> list[Part]:
+    def take_all(self) -> list[TextPart]:
         """There is no more: the rest."""
         return self._take(self._n_held)
 
-    def restore(self, parts: list[Part]) -> None:
+    def restore(self, parts: list[TextPart]) -> None:
         """Hold back what another buffer held back."""
         self.parts = parts
         self._count()
 
-    def _take(self, length: int) -> list[Part]:
+    def _take(self, length: int) -> list[TextPart]:
         taken, held = [], []
         for text, meta in self.parts:
-            taken.append(Part(text[:length], meta))
-            held.append(Part(text[length:], meta))
+            taken.append(TextPart(text[:length], meta))
+            held.append(TextPart(text[length:], meta))
             length -= len(taken[-1].text)
         self.parts = [part for part in held if part.text]
         self._count()

@@ -1,7 +1,5 @@
 """What changes while training goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

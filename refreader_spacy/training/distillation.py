@@ -11,12 +11,12 @@ import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import minibatch
 
+from refreader_spacy.batching import read_docs
 from refreader_spacy.corpora.gap import GAP_KEYS
-from refreader_spacy.corpora.span_groups import SINGLE
-from refreader_spacy.decoding.decoder import Cluster, Mention, decode
-from refreader_spacy.protocol import Part, Reader, ReaderModel, read_docs, reader_of
+from refreader_spacy.corpora.span_groups import ANNOTATION, SINGLE
+from refreader_spacy.decoding.clusters import Cluster, Mention, decode_clusters
+from refreader_spacy.protocol import Part, Reader, ReaderModel, reader_of
 from refreader_spacy.reader.soft_labels import write_soft_labels
-from refreader_spacy.reader.supervision import ANNOTATION
 
 FAINT = 0.01  # probabilities below are left out
 BATCH = 16  # Docs that the teacher reads at once
@@ -38,7 +38,7 @@ def labelled_docs(
 
 def label(doc: Doc, part: Part, reader: Reader, prefix: str) -> None:
     """Put a teacher's clusters on a Doc, as gold."""
-    clusters = decode(part, 0.0, labels=reader.labels)
+    clusters = list(decode_clusters(part, 0.0, labels=reader.labels))
     is_gap = all(key in doc.spans for key in GAP_KEYS)
     if is_gap:
         clusters = with_gap(doc, clusters)

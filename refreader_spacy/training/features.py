@@ -1,7 +1,5 @@
 """Vectors of a frozen transformer, made once for a corpus and kept on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

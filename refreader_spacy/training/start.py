@@ -1,7 +1,5 @@
 """Where training starts, if not from fresh weights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -24,6 +24,7 @@ import refreader_spacy
 from refreader_spacy.cli import app
 from refreader_spacy.cli.pipeline import load_pipeline
 from refreader_spacy.component import RefReader
+from refreader_spacy.corpora.formats import read_documents
 from refreader_spacy.protocol import Mentions, Part, Reading
 
 TEXT = "Ann lost her key."
@@ -155,6 +156,25 @@ def test_tables_are_written_as_csv(rows):
     assert texts == (
         ["Ann", "her"] if rows == "mentions" else [*TEXT[:-1].split(), "."]
     )
+    if rows == "tokens":
+        assert all(row["update"] and row["overwrite"] for row in found)
+
+
+@pytest.mark.parametrize("name", ["out.conll", "out.conllu"])
+def test_annotated_corpora_are_written_with_entities_of_their_own(name):
+    lines = [json.dumps({"id": n, "text": f"{TEXT} {TEXT}"}) for n in range(3)]
+    Path("in.jsonl").write_text("\n".join(lines))
+    run("annotate", "in.jsonl", "-o", name, "--shard-size", 2)
+    documents = list(read_documents(Path(name), spacy.blank("en")))
+    assert [document.id for document in documents] == ["0", "1", "2"]
+    assert {len(document.sentence_starts) for document in documents} == {2}
+    for document in documents:
+        (mentions,) = document.entities.values()
+        words = [document.words[m.start : m.end] for m in mentions]
+        assert words == [["Ann"], ["her"], ["her"]]
+    if name.endswith("conllu"):
+        found = re.findall(r"\(e\d", Path(name).read_text())
+        assert found == [f"(e{n}" for n in (1, 2, 3) for _ in range(3)]
 
 
 def test_without_resume_the_file_is_new():
@@ -261,7 +281,7 @@ def examples() -> list[str]:
 @pytest.mark.parametrize("example", examples())
 def test_examples_in_help_can_be_typed(example, in_folder):
     """They are understood; whether files are there is another matter."""
-    Path("shared/data").mkdir(parents=True)
+    Path("data").mkdir(parents=True)
     Path("here").mkdir()
     os.chdir("here")
     _, *words = shlex.split(example.split("| ")[-1])
@@ -333,6 +353,18 @@ def test_a_closed_pipe_ends_without_a_trace(in_folder):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+def test_a_standard_stream_that_is_closed_has_a_message(in_folder):
+    """As in `refreader annotate - --lines <&- >&-`."""
+    Path("in.txt").write_text(TEXT)
+    run = [sys.executable, "-m", "refreader_spacy", "annotate"]
+    for command, name in (("in.txt >&-", "output"), ("- --lines <&-", "input")):
+        shell = ["sh", "-c", f'"$@" {command}', "sh", *run]
+        done = subprocess.run(shell, capture_output=True, check=False)
+        assert done.returncode == 1
+        assert f"[R278] There is no standard {name}" in done.stderr.decode()
+        assert b"Traceback" not in done.stderr
 
 
 def test_summaries_fit_a_line_and_h_is_help():

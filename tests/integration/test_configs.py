@@ -18,7 +18,10 @@ ROOT = Path(__file__).parents[2]
 CONFIGS = sorted((ROOT / "configs").glob("*.cfg"))
 EXTRAS = ("spacy-transformers", "spacy-curated-transformers")  # as configs name them
 KINDS = {"transformer_causal": "gpt2", "general_causal": "llama"}
-GOES_ON_FROM = {"transformer_finetune": "transformer"}
+GOES_ON_FROM = {
+    "transformer_finetune": "transformer",
+    "general_finetune": "general_transformer",
+}
 
 
 @pytest.fixture

@@ -6,13 +6,15 @@ comment before it that says why (`<!-- not run: … -->`), or which test runs it
 (`<!-- run in tests/… -->`). `make docs` renews what is printed.
 """
 
+import ast
 import json
 import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import ForwardRef, NamedTuple
 
 import pytest
 import spacy
@@ -23,6 +25,7 @@ from pytest_examples import CodeExample, EvalExample, find_examples
 from typer.testing import CliRunner
 
 from refreader_spacy.cli import app
+from refreader_spacy.cli.sample import SAMPLE
 from refreader_spacy.corpora.document import GoldDocument, GoldMention
 from refreader_spacy.corpora.formats import write_documents
 
@@ -37,6 +40,7 @@ TEXT = (
     "death. Her brother Martin Calder never saw it, but he paid for it.\n"
 )
 TRANSCRIPT = "Anna: I told Leo that I was late.\nBen: And what did he say?\n"
+MARKED = "### e-mail\nHi [p1 Priya], thanks for [o2 the draft]. [p3 I] read [o2 it].\n"
 
 
 class Block(NamedTuple):
@@ -62,6 +66,16 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
+def test_the_readme_begins_with_the_sample():
+    first = next(b for b in blocks(ROOT / "README.md") if b.language == "python")
+    strings = [
+        node.value
+        for node in ast.walk(ast.parse(first.code))
+        if isinstance(node, ast.Constant)
+    ]
+    assert SAMPLE in strings
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files that the pages' commands are about."""
@@ -70,6 +84,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "texts" / "school.txt").write_text(TEXT)
     (folder / "book.txt").write_text(TEXT * 3)
     (folder / "transcript.txt").write_text(TRANSCRIPT)
+    (folder / "mails.marked.txt").write_text(MARKED)
     gold = GoldDocument("gold", "own", sentence_starts=[0])
     for word in ["Ann", "lost", "her", "key", "."]:
         gold.add_word(word)
@@ -136,6 +151,22 @@ def check_tested(block: Block) -> None:
         assert known, f"{block.test} doesn't run {command}"
 
 
+@pytest.mark.parametrize(
+    ("annotation", "written"),
+    [
+        (int, "`int`"),
+        (int | None, "`int` or `None`"),
+        ("int | None", "`int` or `None`"),
+        (ForwardRef("list[int] | str"), "`list[int]` or `str`"),
+        (dict[str, int | None], "`dict[str, int or None]`"),
+    ],
+)
+def test_types_are_written_without_pipes(annotation, written, monkeypatch):
+    for folder in (ROOT, ROOT / "docs"):
+        monkeypatch.syspath_prepend(folder)
+    assert import_module("parts").kind(annotation) == written
+
+
 def test_generated_parts_are_up_to_date(monkeypatch, capsys):
     generated = [page for page in PAGES if "[[[cog" in page.read_text("utf8")]
     assert ROOT / "README.md" in generated
@@ -185,7 +216,8 @@ def test_the_readme_is_short_and_shows_on_the_package_index():
 
 
 def test_the_site_is_built_without_a_warning(tmp_path):
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    # Not --quiet, with which warnings are no errors
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict"]
     result = subprocess.run(
         [*build, "--site-dir", str(tmp_path)],
         cwd=ROOT,

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib.metadata import distribution
+from inspect import signature
 
 import pytest
 import spacy
@@ -45,6 +46,18 @@ def test_every_entry_point_resolves(entry_point):
 def test_every_registered_name_is_found(entry_point):
     registry = entry_point.group.removeprefix("spacy_")
     assert spacy.registry.get(registry, entry_point.name) is entry_point.load()
+
+
+@pytest.mark.parametrize(
+    "entry_point",
+    [each for each in ENTRY_POINTS if each.group.startswith("spacy_")],
+    ids=lambda each: each.value,
+)
+def test_annotations_of_what_is_registered_are_types(entry_point):
+    """The confection of spaCy before 3.8.14 can't resolve strings, so its modules have
+    no `from __future__ import annotations`."""
+    parameters = signature(entry_point.load()).parameters.values()
+    assert [each for each in parameters if isinstance(each.annotation, str)] == []
 
 
 def test_the_factory_is_known_to_a_blank_pipeline():

@@ -19,12 +19,12 @@ from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 from typer.testing import CliRunner
 
+from refreader_spacy.batching import read_docs
 from refreader_spacy.cli import app
 from refreader_spacy.cli.corpus import add_demo_vectors
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
 from refreader_spacy.pretraining.surprisal import surprisals
-from refreader_spacy.protocol import read_docs
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "configs" / "lm.cfg"

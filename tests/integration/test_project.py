@@ -17,6 +17,7 @@ from refreader_spacy.cli.assets import assets
 from refreader_spacy.cli.corpus import corpus
 
 ROOT = Path(__file__).parents[2]
+COMMITTED = ("assets/demo", "assets/everyday")
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_configs_exist() -> None:
 def test_steps_of_a_workflow_find_what_they_need() -> None:
     commands = {command["name"]: command for command in project()["commands"]}
     for steps in project()["workflows"].values():
-        made = {*project()["directories"], "assets/demo"}
+        made = {*project()["directories"], *COMMITTED}
         for step in steps:
             for dep in commands[step].get("deps", []):
                 assert dep in made or dep.startswith("configs/")

@@ -84,6 +84,13 @@ def test_formats_make_no_difference(tmp_path, nlp):
     assert scores("score", tmp_path / "key.spacy", response) == expected
 
 
+def test_documents_without_words_do_not_count(tmp_path, nlp):
+    conll = write_conll(tmp_path / "key.conll", KEY)
+    docs = [nlp(""), *read_docs(nlp, conll)]
+    DocBin(docs=docs).to_disk(tmp_path / "key.spacy")
+    assert scores("score", tmp_path / "key.spacy", conll)["coref_f"] == 1
+
+
 def test_folders_are_compared_file_by_file(tmp_path):
     for folder, columns in (("key", [KEY, KEY]), ("response", [KEY, WITHOUT_IT])):
         (tmp_path / folder).mkdir()

@@ -7,7 +7,7 @@ from spacy.cli.find_threshold import find_threshold
 from spacy.language import Language
 from spacy.tokens import DocBin
 
-from refreader_spacy.protocol import read_docs
+from refreader_spacy.batching import read_docs
 
 TEXT = "Bo told Ann Lee that he was late."
 SETTINGS = {

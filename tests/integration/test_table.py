@@ -185,3 +185,12 @@ def test_clusters_have_a_line_for_each_corpus_averaged_over_seeds() -> None:
         Path("metrics", f"general_s{seed}.json").write_text(json.dumps(result))
     expected = "| OntoGUM dev (2 seeds) | no | 56.0 ± 1.4 | 60.0 ± 0.0 |  |  |  |  |"
     assert expected in lines()
+
+
+def test_rows_of_one_set_of_texts_are_beside_each_other() -> None:
+    scores("glove_s1.json", "coref only", 0.66)
+    for name, row in (("a", "GUM, one"), ("b", "LitBank, one"), ("c", "GUM, other")):
+        result = {"row": row, "singletons": False, "scores": {"coref_f": 0.5}}
+        Path("metrics", f"{name}.json").write_text(json.dumps(result))
+    names = [line.split(" | ")[0].removeprefix("| ") for line in lines()[-3:]]
+    assert names == ["GUM, one", "GUM, other", "LitBank, one"]

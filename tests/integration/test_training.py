@@ -8,7 +8,7 @@ from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Adam, fix_random_seed
 
-from refreader_spacy.protocol import read_docs
+from refreader_spacy.batching import read_docs
 
 CNN = {
     "@architectures": "spacy.HashEmbedCNN.v2",

@@ -9,7 +9,7 @@ from refreader_spacy.annotation.extensions import read_trace
 from refreader_spacy.component import RefReader
 from refreader_spacy.corpora.gap import read_gap
 from refreader_spacy.corpora.gap_corpus import gap_examples
-from refreader_spacy.protocol import Mentions, Part, Reading, read_docs
+from refreader_spacy.protocol import Mentions, Part, Reading
 
 
 @pytest.fixture
@@ -104,18 +104,6 @@ def test_the_loss_looks_at_the_configured_prefix(pipe, reader_nlp, examples):
     pipe.spans_prefix = "other"
     copies = [Example(eg.predicted, eg.reference.copy()) for eg in examples]
     assert pipe.update(copies, losses={}, sgd=None)["refreader"] != before
-
-
-def test_long_docs_are_read_in_blocks_as_in_one_go(pipe, reader_nlp, monkeypatch):
-    doc = reader_nlp.make_doc("Ann met Bo Lee - Bo-Lee said she can't go. " * 40)
-    (whole,) = read_docs(pipe.model, [doc], gates=True)
-    monkeypatch.setattr("refreader_spacy.protocol.BLOCK", 50)
-    (blocks,) = read_docs(pipe.model, [doc], gates=True)
-    assert blocks.mentions.entity.tolist() == whole.mentions.entity.tolist()
-    assert {*zip(blocks.closed, blocks.ends, strict=True)} == {
-        *zip(whole.closed, whole.ends, strict=True)
-    }
-    np.testing.assert_allclose(blocks.gates.update, whole.gates.update, atol=1e-4)
 
 
 def test_scoring_reads_again_what_has_no_trace(pipe, reader_nlp, gap_file):

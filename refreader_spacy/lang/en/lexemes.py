@@ -22,10 +22,14 @@ from refreader_spacy.lang.en.pronouns import (
 from refreader_spacy.lang.en.words import (
     CLITICS,
     COORDINATORS,
+    DATES,
     DETERMINERS,
     FEMININE_TITLES,
+    GREETINGS,
+    IMPERATIVES,
     IRREGULAR_PLURALS,
     MASCULINE_TITLES,
+    NAME_PREFIXES,
     NUMERALS,
     TITLES,
     Gender,
@@ -61,6 +65,10 @@ class Role(IntEnum):
     TITLE = 8
     CLOSING = 9
     COLON = 10
+    GREETING = 11
+    NAME_PREFIX = 12
+    IMPERATIVE = 13
+    DATE = 14  # a day or a month
 
 
 class Column(IntEnum):
@@ -128,6 +136,11 @@ ACRONYMS = words("US IT WHO")  # not the pronouns that they look like
 ONE = words("this that a an each every another one")
 MANY = SEVERAL | IRREGULAR_PLURALS | words("these those ones")
 ROLE_OF: dict[str, Role] = {
+    **dict.fromkeys(IMPERATIVES, Role.IMPERATIVE),
+    **dict.fromkeys(DATES, Role.DATE),
+    **dict.fromkeys(NAME_PREFIXES, Role.NAME_PREFIX),
+    **dict.fromkeys(GREETINGS, Role.GREETING),
+    **dict.fromkeys(TITLES, Role.TITLE),
     **dict.fromkeys(
         (".", "!", "?", "…", "...", "?!", "!!", "..", "!?"), Role.SENTENCE_END
     ),
@@ -164,9 +177,8 @@ def word_row(word: str) -> tuple[int, ...]:
     alpha = any(c.isalnum() for c in word)
     role = ROLE_OF.get(lower)
     if role is None:
-        role = Role.TITLE if lower in TITLES else Role.NONE
-        if not alpha and not word.isspace():
-            role = Role.PUNCTUATION
+        is_mark = not alpha and not word.isspace()
+        role = Role.PUNCTUATION if is_mark else Role.NONE
     capital = 0
     if word[:1].isupper():
         capital = 2 if len(word) > 1 and word.isupper() else 1

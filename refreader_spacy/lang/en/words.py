@@ -59,9 +59,42 @@ TITLES |= words(
     "brother uncle aunt madame madam monsieur m. mme. doctor minister secretary "
     "chancellor emperor duke count baron pope bishop"
 )
+# Said like names: "mom called"
+KIN = words(
+    "mom mum mommy mummy mama mamma dad daddy papa pa grandma grandpa granny grandad "
+    "nan nana auntie"
+)
 CLITICS = frozenset({"'s", "’s"})  # noqa: RUF001
 HYPHENS = frozenset({"-", "‐", "‑"})  # noqa: RUF001
 GREETINGS = words("hi hello hey dear")
+DATES = words(
+    "monday tuesday wednesday thursday friday saturday sunday january february march "
+    "april may june july august september october november december today yesterday "
+    "tomorrow tonight"
+)
+# Sentences begin with these verbs where something is to be done, and with no noun that
+# looks like one: "Peel the potatoes"
+IMPERATIVES = words(
+    "add adjust allow apply arrange ask attach avoid bake beat blend boil break bring "
+    "brush buy call carry check choose chop clean clear click close collect combine "
+    "compare complete connect consider contact continue copy cover create cut delete "
+    "describe detach dip discard disconnect dissolve divide download drag drain dry "
+    "eat empty ensure enter erase explain fasten fetch fill find finish fix fold "
+    "follow forget fry gather get give glue grab grate grease grill grind grip hang "
+    "hold identify imagine include insert inspect install join keep knead learn leave "
+    "let lift listen locate look loosen lower make marinate measure melt mix move "
+    "nail notice obtain open paste pay peel pick pinch place plug pour preheat "
+    "prepare press print pull push put raise reboot reduce refer reinstall remember "
+    "remove repeat replace restart return rinse roast roll rotate rub run save scrape "
+    "scroll scrub season select send serve set shake shut simmer sit sketch "
+    "slice slide soak spread sprinkle squeeze stand start stir stop store "
+    "strain submit swap switch take tap taste tear tell thread throw tie tighten "
+    "toss touch trim try turn twist type uncover undo unfold uninstall unlock unplug "
+    "unscrew untie unwrap unzip update upgrade upload use verify visit wait wash "
+    "watch wear whisk wipe wrap write zip"
+)
+# Names begin with these and never end there: "De Groot", "Van Gogh"
+NAME_PREFIXES = words("van von de der du di da del della ibn")
 IRREGULAR_PLURALS = words("people men women children police feet teeth mice cattle")
 SINGULAR_IN_S = words("news series species means gas bus lens")
 _NOT_PLURAL = re.compile(r"(ss|us|is|'s)$")

@@ -17,7 +17,8 @@
 #include <string.h>
 
 /* Both loops are compiled twice where the compiler can: for any processor, and for those
-   that multiply eight numbers at once. REFREADER_PLAIN leaves all extensions out. */
+   that multiply eight numbers at once; the recurrent unit for those too that multiply
+   sixteen. REFREADER_PLAIN leaves all extensions out. */
 #if defined(__GNUC__) && !defined(REFREADER_PLAIN)
 #define PART static inline __attribute__((always_inline))
 #define RESTRICT __restrict__
@@ -28,6 +29,9 @@ typedef int32_t IntLanes __attribute__((vector_size(32), aligned(4), may_alias))
 #if defined(__x86_64__)
 #define WIDE __attribute__((target("avx2,fma")))
 #define HAS_WIDE (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#define WIDEST __attribute__((target("avx512f,fma")))
+#define HAS_WIDEST __builtin_cpu_supports("avx512f")
+typedef float MoreLanes __attribute__((vector_size(64), aligned(4), may_alias));
 #endif
 #else
 #if defined(_MSC_VER)
@@ -182,11 +186,49 @@ PART void panel_products(const float *panel, int n_rows, ptrdiff_t n_in,
       ((Lanes *)(out + r * stride))[p] = sums[r][p];
 }
 
+#ifdef WIDEST
+/* The same for the panels of all three gates, which are a stride apart: a panel is a
+   single vector, and too few sums would wait for one another. */
+PART void gate_products(const float *panel, ptrdiff_t per_gate, int n_rows, ptrdiff_t n_in,
+                        const float *const *rows, float *out, ptrdiff_t stride) {
+  const MoreLanes zero = {0};
+  MoreLanes sums[ROWS][3];
+  UNROLL for (int r = 0; r < n_rows; r++)
+    UNROLL for (int gate = 0; gate < 3; gate++) sums[r][gate] = zero;
+  for (ptrdiff_t i = 0; i < n_in; i++) {
+    MoreLanes weights[3];
+    UNROLL for (int gate = 0; gate < 3; gate++)
+      weights[gate] = *(const MoreLanes *)(panel + gate * per_gate + i * PANEL);
+    UNROLL for (int r = 0; r < n_rows; r++) {
+      const float one = rows[r][i];
+      UNROLL for (int gate = 0; gate < 3; gate++) sums[r][gate] += one * weights[gate];
+    }
+  }
+  UNROLL for (int r = 0; r < n_rows; r++)
+    UNROLL for (int gate = 0; gate < 3; gate++)
+      ((MoreLanes *)(out + r * stride))[gate] = sums[r][gate];
+}
+#endif
+
+/* Products of n_rows <= ROWS hidden states with the panels of one gate, or of all. */
+PART void some_products(const float *panel, ptrdiff_t per_gate, int n_gates, int n_rows,
+                        ptrdiff_t n_in, const float *const *rows, float *out,
+                        ptrdiff_t stride) {
+#ifdef WIDEST
+  if (n_gates == 3) {
+    gate_products(panel, per_gate, n_rows, n_in, rows, out, stride);
+    return;
+  }
+#endif
+  panel_products(panel, n_rows, n_in, rows, out, stride);
+}
+
 /* The next token of texts side by side.
 
+   n_gates: How many are multiplied together, 1 or 3.
    previous: The hidden state of each before it. tokens: Which it is, of each.
    room: For 3 PANEL products of each text, or 3H of a single one. */
-PART void recur_token(const Recurrence *unit, ptrdiff_t n_texts,
+PART void recur_token(const Recurrence *unit, int n_gates, ptrdiff_t n_texts,
                       const float *const *previous, const ptrdiff_t *tokens,
                       float *RESTRICT room) {
   const ptrdiff_t H = unit->size, per_gate = round_up(H, PANEL) * H, all = 3 * PANEL;
@@ -198,18 +240,18 @@ PART void recur_token(const Recurrence *unit, ptrdiff_t n_texts,
     return;
   }
   for (ptrdiff_t first = 0; first < H; first += PANEL) {
-    for (ptrdiff_t gate = 0; gate < 3; gate++) {
+    for (ptrdiff_t gate = 0; gate < 3; gate += n_gates) {
       const float *panel = unit->panels + gate * per_gate + first * H;
       for (ptrdiff_t b = 0; b < n_texts; b += ROWS) {
         const float *const *rows = previous + b;
         float *out = room + b * all + gate * PANEL;
         switch (n_texts - b) {
-          case 1: panel_products(panel, 1, H, rows, out, all); break;
-          case 2: panel_products(panel, 2, H, rows, out, all); break;
-          case 3: panel_products(panel, 3, H, rows, out, all); break;
-          case 4: panel_products(panel, 4, H, rows, out, all); break;
-          case 5: panel_products(panel, 5, H, rows, out, all); break;
-          default: panel_products(panel, ROWS, H, rows, out, all);
+          case 1: some_products(panel, per_gate, n_gates, 1, H, rows, out, all); break;
+          case 2: some_products(panel, per_gate, n_gates, 2, H, rows, out, all); break;
+          case 3: some_products(panel, per_gate, n_gates, 3, H, rows, out, all); break;
+          case 4: some_products(panel, per_gate, n_gates, 4, H, rows, out, all); break;
+          case 5: some_products(panel, per_gate, n_gates, 5, H, rows, out, all); break;
+          default: some_products(panel, per_gate, n_gates, ROWS, H, rows, out, all);
         }
       }
     }
@@ -225,29 +267,48 @@ PART void recur_token(const Recurrence *unit, ptrdiff_t n_texts,
 
 /* Texts side by side, the longest first; what they begin with is in `previous`, and
    where they end will be. */
-PART void recur_texts(const Recurrence *unit, ptrdiff_t n_texts, const float **previous,
-                      ptrdiff_t *tokens, const ptrdiff_t *lengths, float *room) {
+PART void recur_texts(const Recurrence *unit, int n_gates, ptrdiff_t n_texts,
+                      const float **previous, ptrdiff_t *tokens,
+                      const ptrdiff_t *lengths, float *room) {
   const ptrdiff_t H = unit->size, longest = lengths[0];
   for (ptrdiff_t t = 0; t < longest; t++) {
     while (lengths[n_texts - 1] <= t) n_texts--;
-    recur_token(unit, n_texts, previous, tokens, room);
+    recur_token(unit, n_gates, n_texts, previous, tokens, room);
     for (ptrdiff_t b = 0; b < n_texts; b++) previous[b] = unit->history + tokens[b]++ * H;
   }
 }
 
+typedef void Recur(const Recurrence *, ptrdiff_t, const float **, ptrdiff_t *,
+                   const ptrdiff_t *, float *);
+
 static void recur_anywhere(const Recurrence *unit, ptrdiff_t n_texts,
                            const float **previous, ptrdiff_t *tokens,
                            const ptrdiff_t *lengths, float *room) {
-  recur_texts(unit, n_texts, previous, tokens, lengths, room);
+  recur_texts(unit, 1, n_texts, previous, tokens, lengths, room);
 }
 
 #ifdef WIDE
 WIDE static void recur_wide(const Recurrence *unit, ptrdiff_t n_texts,
                             const float **previous, ptrdiff_t *tokens,
                             const ptrdiff_t *lengths, float *room) {
-  recur_texts(unit, n_texts, previous, tokens, lengths, room);
+  recur_texts(unit, 1, n_texts, previous, tokens, lengths, room);
+}
+
+WIDEST static void recur_widest(const Recurrence *unit, ptrdiff_t n_texts,
+                                const float **previous, ptrdiff_t *tokens,
+                                const ptrdiff_t *lengths, float *room) {
+  recur_texts(unit, 3, n_texts, previous, tokens, lengths, room);
 }
 #endif
+
+/* What suits this processor best. */
+static Recur *choose_recur(void) {
+#ifdef WIDE
+  if (HAS_WIDEST) return recur_widest;
+  if (HAS_WIDE) return recur_wide;
+#endif
+  return recur_anywhere;
+}
 
 /* Read all tokens of texts, the longest first.
 
@@ -264,6 +325,7 @@ static int recur_all(Recurrence unit, ptrdiff_t n_texts, ptrdiff_t n_tokens,
   float *numbers = (float *)malloc((size_t)(n_panels + n_room) * sizeof(float));
   const float **previous = (const float **)malloc((size_t)B * sizeof(float *));
   const int failed = numbers && previous ? 0 : -1;
+  Recur *const recur = choose_recur();
   for (ptrdiff_t gate = 0; gate < 3 && packs && !failed; gate++)
     pack(unit.weight + gate * H * H, H, H, numbers + gate * per_gate);
   unit.panels = packs ? numbers : NULL;
@@ -271,12 +333,7 @@ static int recur_all(Recurrence unit, ptrdiff_t n_texts, ptrdiff_t n_tokens,
     const ptrdiff_t some = n_texts - first < B ? n_texts - first : B;
     float *room = numbers + n_panels;
     for (ptrdiff_t b = 0; b < some; b++) previous[b] = hidden + texts[first + b] * H;
-#ifdef WIDE
-    if (HAS_WIDE)
-      recur_wide(&unit, some, previous, tokens + first, lengths + first, room);
-    else
-#endif
-      recur_anywhere(&unit, some, previous, tokens + first, lengths + first, room);
+    recur(&unit, some, previous, tokens + first, lengths + first, room);
     for (ptrdiff_t b = 0; b < some; b++)
       if (lengths[first + b])
         memcpy(hidden + texts[first + b] * H, previous[b], (size_t)H * sizeof(float));
@@ -297,7 +354,7 @@ enum {
 /* There is room for so many. */
 enum { MOST_FEATURES = 64 };
 
-/* A row of features.FEATURES. */
+/* A row of memory.TABLE. */
 typedef struct {
   int32_t op, size, mention, cell, inner, offset, n_bounds;
   const int32_t *bounds;

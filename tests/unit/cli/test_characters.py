@@ -25,10 +25,10 @@ def run(monkeypatch, tmp_path):
     book = tmp_path / "book.txt"
     book.write_text(marked(STORY).text, "utf8")
 
-    def run(*arguments):
+    def run(*arguments, all_output=False):
         found = CliRunner().invoke(app, ["characters", str(book), *map(str, arguments)])
         assert found.exit_code == 0, found.output
-        return found.stdout
+        return found.output if all_output else found.stdout
 
     return run
 
@@ -38,6 +38,11 @@ def test_a_table_of_characters_is_printed(run):
     assert (ahab["name"], ahab["mentions"], ahab["called"]) == ("Ahab", "3", "Ahab (2)")
     assert (mary["name"], mary["pronoun"], mary["with"]) == ("Mary", "she", "Ahab (5)")
     assert (ahab["first"], ahab["first_percent"]) == ("0", "0.0")
+
+
+def test_it_says_so_if_nobody_is_mentioned_often_enough(run):
+    assert "lower --minimum" in run(all_output=True)
+    assert "lower --minimum" not in run("--minimum", 2, all_output=True)
 
 
 def test_files_are_written_in_the_format_of_their_names(run, tmp_path):

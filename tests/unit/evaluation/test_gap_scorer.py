@@ -173,6 +173,11 @@ def test_a_steady_threshold_is_closer_to_the_truth_than_the_best_of_few_rows():
     assert steady < 0.7 * lucky
 
 
+def test_no_link_lies_on_a_steady_threshold():
+    rows = links_of([0.9, 0.7, 0.3, 0.1], [True, True, False, False])
+    assert steady_threshold(rows) not in {0.9, 0.7, 0.3, 0.1}
+
+
 # The GAP scorer
 
 

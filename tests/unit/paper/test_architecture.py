@@ -12,9 +12,10 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed
 
+from refreader_spacy.batching import read_docs
 from refreader_spacy.paper.architecture import build_refreader_v1
 from refreader_spacy.paper.packing import packed_order
-from refreader_spacy.protocol import Reading, read_docs, reader_of
+from refreader_spacy.protocol import Reading, reader_of
 
 WIDTH = 3
 VOCAB = Vocab()

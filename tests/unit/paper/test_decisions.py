@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from spacy.tokens import Doc
 
+from refreader_spacy.batching import joined
 from refreader_spacy.paper.decisions import LONGEST, Decisions
-from refreader_spacy.protocol import Part, Reading, joined
+from refreader_spacy.protocol import Part, Reading
 
 VOCAB = spacy.blank("en").vocab
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from thinc.api import Model, fix_random_seed
 
-from refreader_spacy import protocol
+from refreader_spacy import batching
+from refreader_spacy.batching import joined, read_docs
 from refreader_spacy.paper.architecture import build_refreader_v1
-from refreader_spacy.protocol import joined, read_docs, reader_of
+from refreader_spacy.protocol import reader_of
 
 VOCAB = spacy.blank("en").vocab
 WORDS = ["Ann", "Lee", "met", "Bo", ",", "who", "she", "liked", ".", "He", "ran"]
@@ -83,7 +84,7 @@ def test_pieces_read_like_a_whole(model, cuts):
 def test_long_docs_are_read_in_blocks(model, monkeypatch):
     doc = Doc(VOCAB, words=TEXT)
     (whole,) = read_docs(model, [doc])
-    monkeypatch.setattr(protocol, "BLOCK", 7)
+    monkeypatch.setattr(batching, "BLOCK", 7)
     (blocks,) = read_docs(model, [doc])
     assert_parts_equal(blocks, whole)
 

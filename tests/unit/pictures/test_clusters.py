@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 
 import refreader_spacy
 from refreader_spacy.annotation.extensions import write_clusters
-from refreader_spacy.decoding.decoder import Cluster, Link, Mention
+from refreader_spacy.decoding.clusters import Cluster, Link, Mention
 from refreader_spacy.pictures import render
 from refreader_spacy.pictures.clusters import percent
 

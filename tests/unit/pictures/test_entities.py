@@ -1,5 +1,5 @@
 from refreader_spacy.annotation.extensions import write_clusters
-from refreader_spacy.decoding.decoder import Cluster, Mention
+from refreader_spacy.decoding.clusters import Cluster, Mention
 from refreader_spacy.pictures.entities import entities, entity_name
 
 

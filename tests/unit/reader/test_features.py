@@ -5,7 +5,7 @@ import pytest
 import spacy
 
 from refreader_spacy.reader.cells import Cells, Extra
-from refreader_spacy.reader.features import FEATURES, N_FEATURES, SIZES, pair_features
+from refreader_spacy.reader.features import FEATURES, pair_features
 from refreader_spacy.reader.mentions import Kind, describe_mentions
 from refreader_spacy.reader.tokens import TextState, token_rows
 
@@ -26,8 +26,8 @@ def values(text, mentions, entities):
         cells.write(cell, table, i, i, cells.fields[cell, Extra.COUNT] == 0)
     used = np.flatnonzero(cells.fields[:, Extra.COUNT])
     found = pair_features(table, len(mentions) - 1, cells, used)
-    assert found.shape == (len(used), N_FEATURES)
-    assert (found < SIZES).all()
+    assert found.shape == (len(used), len(FEATURES))
+    assert (found < [feature.size for feature in FEATURES]).all()
     return [
         dict(zip((f.name for f in FEATURES), row, strict=True))
         for row in found.tolist()

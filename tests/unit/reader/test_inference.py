@@ -5,16 +5,12 @@ import pytest
 import spacy
 import torch
 
-from refreader_spacy.reader.inference import (
-    ReaderWeights,
-    after_greetings,
-    read_parts,
-    scheme_probabilities,
-)
+from refreader_spacy.reader.inference import read_parts, scheme_probabilities
 from refreader_spacy.reader.loss import windows_of
 from refreader_spacy.reader.mentions import Field, describe_mentions
 from refreader_spacy.reader.network import EntityNetwork
 from refreader_spacy.reader.tokens import TextState, token_rows
+from refreader_spacy.reader.weights import ReaderWeights
 
 NLP = spacy.blank("en")
 TEXT = "Ann Lee told Bo's old mother that she liked the red car. It was fast. "
@@ -117,17 +113,3 @@ def test_what_is_remembered_of_a_mention_waits_for_the_next_token(network, size)
         read_parts(weights, [state], [none[0]], [none[1]])  # nothing has come
     assert n_waiting > 1
     np.testing.assert_allclose(np.concatenate(links), whole.choices.links, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("text", "start", "expected"), [("Hi Ann !", 0, 1), ("Old Ann !", 0, 0)]
-)
-def test_a_greeting_is_no_part_of_a_name(text, start, expected):
-    rows = token_rows(NLP.make_doc(text), TextState()).rows
-    (after,) = after_greetings(rows, np.array([start]), np.array([1]))
-    assert after == expected
-
-
-def test_a_greeting_may_be_a_mention_by_itself():
-    rows = token_rows(NLP.make_doc("Hello !"), TextState()).rows
-    assert after_greetings(rows, np.array([0]), np.array([0])).tolist() == [0]

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refreader_spacy.reader import features, kernels, memory
+from refreader_spacy.reader import kernels, memory
 from refreader_spacy.reader.cells import N_CELL_FIELDS, Extra, WordSet
 from refreader_spacy.reader.features import FEATURES, Feature, MentionSet, Op
 from refreader_spacy.reader.memory import MemoryState, MemoryWeights
@@ -41,6 +41,7 @@ HIGHEST = {
     Field.LENGTH: LONGEST,
     Field.SURE: 1,
 }
+N_VALUES = sum(row.size for row in memory.FEATURES)
 relaxed = settings(max_examples=80)
 
 
@@ -108,7 +109,7 @@ class Case:
 
 
 @st.composite
-def cases(draw, n_values=features.N_VALUES):
+def cases(draw, n_values=N_VALUES):
     """A case, a table of mentions that were read before, and one of those to read."""
     sizes = draw(st.tuples(*[st.sampled_from([1, 7, 8, 16, 21])] * 3))
     case = Case(n_values, draw(st.integers(1, 20)), sizes, draw(st.integers(0, 2**32)))
@@ -163,8 +164,7 @@ def test_any_table_of_features_is_read(data, table):
     sizes = [row.size for row in table]
     case = data.draw(cases(sum(sizes)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(features, "FEATURES", table)
-        patch.setattr(features, "N_FEATURES", len(table))
+        patch.setattr(memory, "FEATURES", table)
         patch.setattr(memory, "OFFSETS", np.cumsum([0, *sizes])[:-1])
         same(*case, columns=entity.Columns(table))
 
@@ -231,7 +231,7 @@ def test_many_texts_are_read_as_each_alone():
 
 
 def one_case(n_mentions=3, n_cells=4):
-    case = Case(features.N_VALUES, n_cells, (4, 5, 6), 0)
+    case = Case(N_VALUES, n_cells, (4, 5, 6), 0)
     shape = n_mentions, N_WORDS
     fields = np.zeros((n_mentions, N_FIELDS), np.int32)
     fields[:, Field.SURE] = 1

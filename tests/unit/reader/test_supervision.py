@@ -4,9 +4,10 @@ import spacy
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
+from refreader_spacy.corpora.span_groups import ANNOTATION
 from refreader_spacy.reader.network import SCHEMES, TYPES
 from refreader_spacy.reader.soft_labels import write_soft_labels
-from refreader_spacy.reader.supervision import ANNOTATION, Supervisor
+from refreader_spacy.reader.supervision import Supervisor
 
 NLP = spacy.blank("en")
 WORDS = ["Ann", "'s", "mother", "saw", "Ann", ".", "She", "left", "."]

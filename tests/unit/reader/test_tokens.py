@@ -7,6 +7,7 @@ from spacy.tokens import Doc, Span
 
 from refreader_spacy.lang.en.lexemes import Column
 from refreader_spacy.lang.en.words import Gender
+from refreader_spacy.reader import tokens as tokens_module
 from refreader_spacy.reader.annotated import speaker_hashes
 from refreader_spacy.reader.tokens import (
     NO_SPACE,
@@ -125,3 +126,17 @@ def test_labels_of_speakers_are_not_read():
     tokens = token_rows(doc, TextState())
     assert [doc[i].text for i in tokens.places] == ["Hi", ".", "I", "left", "."]
     assert tokens.rows[:, SENTENCE_START].tolist() == [1, 0, 1, 0, 0]
+
+
+def test_known_words_may_be_forgotten_by_another_thread_meanwhile(monkeypatch):
+    word_row = tokens_module.word_row
+
+    def forgetful(word):
+        tokens_module._known.clear()
+        return word_row(word)
+
+    doc = NLP.make_doc("Ann met Bo, and Zoetrope left Ann.")
+    expected = token_rows(doc, TextState()).rows
+    del tokens_module._known[doc[4].orth]
+    monkeypatch.setattr(tokens_module, "word_row", forgetful)
+    np.testing.assert_array_equal(token_rows(doc, TextState()).rows, expected)

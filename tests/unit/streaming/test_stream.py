@@ -1,9 +1,12 @@
 """A stream and its events."""
 
 import gc
+from collections import defaultdict
+from functools import partial
 
 import numpy as np
 import pytest
+import spacy
 from spacy.tokens import Doc
 
 from refreader_spacy.streaming.events import (
@@ -12,8 +15,9 @@ from refreader_spacy.streaming.events import (
     MentionClosed,
     MentionStored,
 )
+from refreader_spacy.streaming.open_clusters import LATEST, N_TOKENS
 from refreader_spacy.streaming.saved_stream import packed, unpacked
-from refreader_spacy.streaming.stream import LATEST, N_TOKENS, Stream
+from refreader_spacy.streaming.stream import Stream
 
 
 @pytest.fixture
@@ -111,9 +115,11 @@ def test_an_endless_entity_is_kept_in_part(pipe):
     stream = pipe.stream()
     for _ in range(60):
         stream.feed(["she"] * 100)
-    assert all(len(mentions) <= LATEST for mentions in stream._entities.values())
-    assert len(stream._tokens) <= N_TOKENS
-    assert len(stream._mentions) <= LATEST * 8
+    assert all(
+        len(mentions) <= LATEST for mentions in stream._clusters._entities.values()
+    )
+    assert len(stream._clusters._tokens) <= N_TOKENS
+    assert len(stream._clusters._mentions) <= LATEST * 8
 
 
 def test_a_speaker_ends_the_word_before(pipe):
@@ -121,7 +127,12 @@ def test_a_speaker_ends_the_word_before(pipe):
     events = stream.feed("I saw Bo", speaker="Ann")
     events += stream.feed("Lee", speaker="Cy") + stream.close()
     assert events
-    assert [token.text for token in stream._tokens] == ["I", "saw", "Bo", "Lee"]
+    assert [token.text for token in stream._clusters._tokens] == [
+        "I",
+        "saw",
+        "Bo",
+        "Lee",
+    ]
 
 
 def test_singletons_are_finished_if_they_are_kept(pipe):
@@ -257,7 +268,7 @@ def test_a_long_run_is_cut_before_it_is_tokenized(pipe):
     stream = pipe.stream()
     stream.feed("$(" * 100_000)
     stream.close()
-    assert stream._n_chars == 200_000
+    assert stream._clusters.n_chars == 200_000
 
 
 def test_garbage_is_collected_after_bad_data_too(reader_nlp):
@@ -313,3 +324,68 @@ def test_an_empty_piece_is_no_event(pipe, reader_nlp):
     for piece in ("", [], Doc(reader_nlp.vocab)):
         assert stream.feed(piece) == []
     assert stream.close() == []
+
+
+@pytest.mark.parametrize(
+    ("piece", "message"),
+    [
+        ("Bo \ud800", r"R274.*The piece has half a character.*ud800"),
+        (["Bo", "\udfff"], r"R274.*half a character"),
+        (["Bo", ""], r"R273.*a list with ''"),
+        (["Bo", 97], r"R273.*a list with 97"),
+        (b"Bo", r"R273.*of type bytes"),
+        (5, r"R273.*of type int"),
+    ],
+)
+def test_what_is_no_text_is_refused_and_the_stream_goes_on(pipe, piece, message):
+    stream, expected = pipe.stream(), pipe.stream()
+    assert stream.feed("Ann m") == expected.feed("Ann m")
+    with pytest.raises(ValueError, match=message):
+        stream.feed(piece)
+    assert stream.feed("et Bo. She ") == expected.feed("et Bo. She ")
+
+
+@pytest.mark.parametrize(("speaker", "code"), [("\ud800", "R274"), (5, "R275")])
+def test_a_speaker_has_a_name(pipe, speaker, code):
+    with pytest.raises(ValueError, match=code):
+        pipe.stream().feed("Ann met Bo. ", speaker=speaker)
+
+
+RETURNS = (
+    "Ruth Calder opened a school in Lisbon. Tom Brook sold his boat to a sailor. Kofi "
+    "Mensah fed a horse near the river. Elena Duarte bought a house and a garden. Ruth "
+    "Calder came back. Jonas Berg wrote a letter about the weather to his aunt. Mary "
+    "Shaw broke a window and a door. Peter Hall lost his keys in a forest. Lisbon was "
+    "cold. Anna Weiss cooked a soup with an onion and a leek. Ben Marsh left. "
+    "Ruth Calder left Lisbon."
+)
+
+
+@pytest.fixture
+def forgetful():
+    """The package's weights with so few cells that nearly everybody is forgotten."""
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe("refreader")
+    kept = pipe.model.attrs["reader"]
+    settings = {**kept.make.keywords, "n_cells": 4}
+    kept.make = partial(kept.make.func, **settings)
+    pipe.model.shims[0].changed()
+    return nlp
+
+
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_who_is_found_again_is_reported_with_all_mentions(forgetful, is_saved):
+    doc = forgetful(RETURNS)
+    stream = forgetful.get_pipe("refreader").stream()
+    finished = []
+    for token in doc:
+        finished += of_kind(ClusterFinished, stream.feed(token.text_with_ws))
+        if is_saved and token.is_punct:
+            stream = Stream.from_bytes(forgetful, stream.to_bytes())
+    finished += of_kind(ClusterFinished, stream.close())
+    assert len({event.entity for event in finished}) < len(finished)
+    found = defaultdict(list)
+    for event in finished:
+        found[event.entity] += [(m.start, m.end) for m in event.mentions]
+    expected = [[(s.start, s.end) for s in c] for c in doc._.coref_clusters]
+    assert sorted(map(sorted, found.values())) == sorted(map(sorted, expected))

@@ -3,11 +3,12 @@ import pytest
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from refreader_spacy.batching import read_docs
 from refreader_spacy.cli import app
 from refreader_spacy.corpora.gap import GAP_KEYS
 from refreader_spacy.corpora.span_groups import SINGLE, gold_clusters
-from refreader_spacy.decoding.decoder import Cluster, Mention
-from refreader_spacy.protocol import read_docs, reader_of
+from refreader_spacy.decoding.clusters import Cluster, Mention
+from refreader_spacy.protocol import reader_of
 from refreader_spacy.reader.soft_labels import soft_labels_of
 from refreader_spacy.training.distillation import label, soft_links, with_gap, without
 
