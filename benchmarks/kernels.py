@@ -24,7 +24,7 @@ import torch
 
 from benchmarks.report import report
 from refreader_spacy.reader import kernels, memory
-from refreader_spacy.reader.inference import ReaderWeights, read_parts
+from refreader_spacy.reader.inference import read_parts
 from refreader_spacy.reader.mentions import (
     N_FIELDS,
     N_KINDS,
@@ -35,6 +35,7 @@ from refreader_spacy.reader.mentions import (
 from refreader_spacy.reader.network import EntityNetwork
 from refreader_spacy.reader.recurrence import recur_reference
 from refreader_spacy.reader.tokens import N_COLUMNS, OFFSET, SENTENCE, SENTENCE_START
+from refreader_spacy.reader.weights import ReaderWeights
 
 WIDTH = 300  # of word vectors
 N_CELLS = 64

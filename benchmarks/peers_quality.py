@@ -8,15 +8,16 @@ OntoGUM dev and LitBank test, without single mentions, and GAP's F1 of clusters.
 systems keep their default settings on all sets. Times are CPU seconds of one core for
 whole pipelines, one text after the other, tokenizing not included.
 
-Needs the extra [bench], and Python 3.7 for the others, whose environments are made from
-the package index. Writes metrics/peers_quality.json and docs/peers-quality.svg; `make
-docs` makes the tables.
+Needs Python 3.7 for the others, whose environments are made from the package index, and
+the extra [bench] for the picture. Writes metrics/peers_quality.json and, if it can be
+drawn, docs/peers-quality.svg; `make docs` makes the tables.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,10 @@ def main() -> None:
             known[name] = measure(golds, systems[name]())
             ordered = {name: known[name] for name in systems if name in known}
             srsly.write_json(METRICS, ordered)
-    draw(srsly.read_json(METRICS))
+    if args.draw or find_spec("matplotlib"):
+        draw(srsly.read_json(METRICS))
+    else:
+        print(f"Without matplotlib, {PICTURE.name} stays as it was: install [bench]")
 
 
 def arguments() -> argparse.Namespace:
@@ -154,7 +158,9 @@ def draw(results: dict[str, Any]) -> None:
         ax.plot([], [], "-", linewidth=6, color=COLOURS[system], label=system)
         for name, found in measured["sets"].items():
             rate, f1 = found["words"] / found["seconds"], 100 * found["f1"]
-            ax.semilogx(rate, f1, MARKS[name], color=COLOURS[system], markersize=9)
+            # Unfilled: results of two sets may be in one place
+            look = {"color": COLOURS[system], "fillstyle": "none"}
+            ax.semilogx(rate, f1, MARKS[name], markersize=9, markeredgewidth=2, **look)
     for name, mark in MARKS.items():
         ax.plot([], [], mark, color="grey", label=name)
     figure.legend(loc="outside right center", frameon=False)

@@ -41,7 +41,7 @@ from refreader_spacy.bulk.records import BEGINNING as START
 from refreader_spacy.bulk.records import TextRecord
 from refreader_spacy.cli.annotate import pipeline
 from refreader_spacy.component import RefReader
-from refreader_spacy.decoding.decoder import Cluster, decode
+from refreader_spacy.decoding.clusters import Cluster, decode_clusters
 from refreader_spacy.reader import inference
 from refreader_spacy.reader.memory import read_mentions
 from refreader_spacy.reader.recurrence import recur_reference
@@ -201,7 +201,7 @@ def agreement(nlp: Language, texts: list[str]) -> dict[str, float]:
         plain = pipe.predict(docs)
     for quick, slow in zip(compiled, plain, strict=True):
         found, expected = (
-            decode(part, pipe.threshold, labels=pipe.reader.labels)
+            list(decode_clusters(part, pipe.threshold, labels=pipe.reader.labels))
             for part in (quick, slow)
         )
         if [c.mentions for c in found] != [c.mentions for c in expected]:
