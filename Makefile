@@ -44,8 +44,8 @@ fuzz: $(READY)  ## Feed changed files, states and models to everything (FUZZ=100
 	FUZZ=$(FUZZ) FUZZ_LAST=$(CHECKED)/last-input SANITIZED=$(CHECKED) \
 		PYTHONPATH=$(CHECKED)/lib PYTHONSAFEPATH=1 ASAN_OPTIONS=detect_leaks=0:log_path=$(CHECKED)/report \
 		LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libstdc++.so.6)" \
-		$(BIN)/python -m pytest -n 2 --durations 0 tests/faults/test_fuzz.py tests/faults/test_fuzz_states.py
-	cat $(CHECKED)/last-input-counts
+		$(BIN)/python -m pytest -n 2 --durations 0 tests/faults/test_fuzz.py tests/faults/test_fuzz_states.py; \
+		failed=$$?; cat $(CHECKED)/last-input-counts; exit $$failed
 
 lint: $(READY)  ## Check format, code, types and who imports whom
 	$(BIN)/ruff format --check
@@ -75,7 +75,7 @@ docs: $(READY)  ## Renew what is generated in README and docs/, and build the si
 	$(MAKE) site
 
 site: $(READY)  ## Build the documentation; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 help:  ## Show this list
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14

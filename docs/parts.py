@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ForwardRef
+from typing import Any, ForwardRef, get_args
 
 import spacy
 import srsly
@@ -36,6 +36,16 @@ from refreader_spacy.component import PACKAGED
 ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = "https://github.com/refreader-spacy/refreader-spacy"
 NONE = "not measured"
+ALIASES = {
+    "ReaderModel": "Model[list[Doc], list[Part]]",
+    "Encoder": "Model[list[Doc], list[Floats2d]]",
+    "Scorer": "Callable[..., dict[str, Any]]",
+    "Scores": "dict[str, Any]",
+    "Scheme": "str",
+    "Array": "NDArray[float32]",
+    "Longs": "NDArray[int64]",
+    "Integers": "NDArray[integer]",
+}
 ARGUMENT = re.compile(r"^(\w+(?:, \w+)*) \((.+?)\): (.*)$")
 
 
@@ -171,8 +181,8 @@ def _evaluated() -> dict[str, Any]:
     LitBank's evaluation counts single mentions, which others don't find.
     """
     scores = {
-        "OntoGUM dev": metrics("general_ontogum_s1")["scores"]["coref_f"],
-        "GAP test": metrics("general_s1")["scores"]["gap_clusters_f"],
+        "OntoGUM dev": metrics("package_ontogum")["scores"]["coref_f"],
+        "GAP test": metrics("package_gap")["scores"]["gap_clusters_f"],
     }
     gap = metrics("speed")["gap"]
     taken = {"words": gap["words"], "seconds": gap["words"] / gap["words_per_second"]}
@@ -249,20 +259,10 @@ def api(*paths: str) -> str:
     return "\n\n".join(_documented(path) for path in paths)
 
 
-def architectures() -> str:
-    """All architectures of a pipeline, by the names they are registered under."""
-    points = _entry_points("spacy_architectures")
-    return "\n\n".join(_documented(p.value, p.name) for p in points)
-
-
-def registered() -> str:
-    """What else a config can name."""
-    rows = [
-        (f"`{point.name}`", group, docstring(point.load())[0].partition("\n")[0])
-        for group in ("readers", "batchers", "callbacks", "scorers")
-        for point in _entry_points(f"spacy_{group}")
-    ]
-    return table(("Name", "Registry", ""), rows)
+def registered(registry: str) -> str:
+    """All that a config can name of a registry, by the names there."""
+    points = _entry_points(f"spacy_{registry}")
+    return "\n\n".join(_documented(point.value, point.name) for point in points)
 
 
 def _entry_points(group: str) -> list[EntryPoint]:
@@ -373,8 +373,13 @@ def kind(annotation: Any) -> str:
         return ""
     if isinstance(annotation, ForwardRef):  # a field of a named tuple
         annotation = annotation.__forward_arg__
-    text = annotation if isinstance(annotation, str) else annotation.__name__
-    return f"`{text}`".replace(" | ", "` or `")
+    if not get_args(annotation):  # a class, or a type that is written as text
+        annotation = getattr(annotation, "__name__", annotation)
+    text = re.sub(r"\w+\.(?=\w)", "", str(annotation))
+    text = re.sub(r"\w+", lambda found: ALIASES.get(found[0], found[0]), text)
+    parts = text.split(" | ")
+    is_union = all(part.count("[") == part.count("]") for part in parts)
+    return f"`{('` or `' if is_union else ' or ').join(parts)}`"
 
 
 def default(value: Any) -> str:
