@@ -56,6 +56,12 @@ def extensions() -> None:
     register_extensions()
 
 
+@pytest.fixture(autouse=True)
+def seed() -> None:
+    """Weights begin alike, whichever tests ran before in the same process."""
+    fix_random_seed(0)
+
+
 @pytest.fixture
 def nlp() -> Language:
     return spacy.blank("en")

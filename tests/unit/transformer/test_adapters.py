@@ -38,7 +38,7 @@ def vectors_of(model) -> np.ndarray:
 
 
 def learn(model) -> None:
-    """Make the first value of each vector larger and the second smaller.
+    """Make the last value of each vector larger and the one before smaller.
 
     Not all alike: the last thing that a layer does is to take the mean away.
     """
@@ -46,7 +46,7 @@ def learn(model) -> None:
     result, backprop = model.begin_update([doc])
     (data,) = result.doc_data
     gradient = np.zeros_like(data.model_output[0])
-    gradient[..., 0], gradient[..., 1] = -1, 1
+    gradient[..., -1], gradient[..., -2] = -1, 1
     backprop(result.unsplit_by_doc([[gradient]]))
     for shim in model.shims:
         shim.finish_update(Adam(0.1))
