@@ -21,6 +21,7 @@ from refreader_spacy.lang.en.pronouns import (
     POSSESSIVES,
     PRO_FORMS,
     PRONOUN_OF,
+    Pronoun,
     pronoun_gender,
 )
 from refreader_spacy.lang.en.words import (
@@ -38,6 +39,8 @@ NEVER_NAMES = PRO_FORMS | DETERMINERS
 # What tokenizers leave in words of old books: "Ahab!--shudder"
 GLUED = re.compile(r"[?!;:\"“”]|,?--|—")
 PEOPLE = (Gender.MASCULINE, Gender.FEMININE)
+THIRD_PERSON = (Pronoun.HE, Pronoun.SHE, Pronoun.IT, Pronoun.THEY)
+ALTERNATIVES = ("or", "/")
 RARE = 20  # of so many names, one that is said once is an error; first, of twice
 
 
@@ -162,6 +165,19 @@ def is_name_word(token: Token) -> bool:
 def has_capital(word: str) -> bool:
     """In any place, as in "iPod"."""
     return word != word.lower()
+
+
+def is_alternative(token: Token) -> bool:
+    """Is it the "he" or the "she" of "he or she", "his/her", where nobody is meant?"""
+    if token.i and token.nbor(-1).text in ALTERNATIVES:
+        return is_third_person(token) and is_third_person(token.nbor(-2))
+    if token.i + 2 < len(token.doc) and token.nbor().text in ALTERNATIVES:
+        return is_third_person(token) and is_third_person(token.nbor(2))
+    return False
+
+
+def is_third_person(token: Token) -> bool:
+    return PRONOUN_OF.get(plain(token.text)) in THIRD_PERSON
 
 
 def is_break(token: Token) -> bool:

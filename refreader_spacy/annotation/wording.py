@@ -12,6 +12,7 @@ from refreader_spacy.annotation.mentions import (
     starts_sentence,
 )
 from refreader_spacy.annotation.short_forms import first_word, is_coordinated
+from refreader_spacy.lang.en.heads import ADJECTIVES
 from refreader_spacy.lang.en.phrases import (
     AFTER_OBJECTS,
     CLAUSE_OPENERS,
@@ -21,6 +22,7 @@ from refreader_spacy.lang.en.phrases import (
     INDEFINITES,
     INVARIANT_AUXILIARIES,
     INVARIANT_VERBS,
+    JUDGEMENTS,
     PARTICIPLES,
     THIRD_PERSON,
     TIMES,
@@ -47,6 +49,9 @@ from refreader_spacy.lang.en.words import (
 )
 
 CAPITAL_ONLY_AT_START = (PRONOUNS | DETERMINERS) - {"i"}
+# What may come after "'s" where that is "has", and where it is "is"
+HAS_ONLY = ("been", "got", "had")
+IS_ONLY = ADJECTIVES | DETERMINERS | JUDGEMENTS | POSSESSIVES | PREPOSITIONS
 NEVER_POSSESSED = AFTER_OBJECTS | DETERMINERS | PRONOUNS
 
 
@@ -180,6 +185,8 @@ def agreeing_verb(pronoun: Token, number: Number) -> tuple[str, int] | None:
     found = plain(verb.text)
     if found == "'d":  # "Ahab'd" is nothing to read, and it may be "had" or "would"
         return None
+    if found == "'s":
+        return uncontracted_s(verb), 1
     if word in ("he", "she", "it") or number == Number.PLURAL:
         return (UNCONTRACTED[found], 1) if found in UNCONTRACTED else ("", 0)
     if before in INVARIANT_AUXILIARIES:
@@ -193,3 +200,19 @@ def agreeing_verb(pronoun: Token, number: Number) -> tuple[str, int] | None:
     if verb.tag_ == "VBP":
         return " " + third_person(verb.text), 1
     return None
+
+
+def uncontracted_s(clitic: Token) -> str:
+    """What "'s" after a subject stands for; itself where that isn't known.
+
+    Before "finished" or "come" it may be "is" as well as "has".
+    """
+    if clitic.i + 1 == len(clitic.doc):
+        return clitic.text
+    following = clitic.nbor()
+    word = plain(following.text)
+    if word in HAS_ONLY:
+        return " has"
+    if word in IS_ONLY or word.endswith("ing") or following.tag_ == "JJ":
+        return " is"
+    return clitic.text
