@@ -28,7 +28,8 @@ class Decided(NamedTuple):
     number (int): Of the mention, among all that the reader decided on.
     antecedent (int): The number of the mention that it links to, or -1.
     instead_of (int): The number of a mention that was only the beginning of this one,
-        or -1: after "Ruth", nobody can know that "Calder" comes.
+        or -1: after "Ruth", nobody can know that "Calder" comes, or after "the
+        software" that it is "the software giant".
     """
 
     number: int
@@ -60,10 +61,17 @@ class Clue(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """The first name of somebody or something: more of it may come."""
+    """The latest mention, which may be the beginning of the next one.
+
+    is_first (bool): Is it the first mention of its cluster; if it is a name, the first
+        that is one?
+    """
 
     number: int
     start: int
+    head: int
+    is_name: bool
+    is_first: bool
     entity: int
     cluster: int
     gender: int
@@ -95,7 +103,7 @@ class Decoder:
     clusters: dict[int, tuple[int, int]] = field(default_factory=dict)
     speakers: Speakers = field(default_factory=Speakers)
     names: Names = field(default_factory=Names)
-    begun: Begun | None = None  # the latest mention, where it may be half a name
+    begun: Begun | None = None
 
     def decide(self, part: Part) -> Iterator[Decided | Forgotten]:
         """The mentions of a part that count, at their heads; and what is forgotten."""
@@ -115,22 +123,26 @@ class Decoder:
                 yield Forgotten(head, lost)
             if is_new:
                 self.clusters.pop(entity, None)
-            begun = self._begun_by(start, label, clue)
+            begun = self._begun_name(start, label, clue)
             if count or begun is not None:
+                begun = begun or self._begun_noun(start, head)
+                goes_on = begun if begun is not None and begun.is_first else None
                 before = self.clusters.get(entity)
                 known, p = self._antecedent(entity, number, p, clue)
-                if begun is not None and known is None:
-                    known, p = (begun.cluster, begun.number), 1.0
+                if goes_on is not None and known is None:
+                    known, p = (goes_on.cluster, goes_on.number), 1.0
                 cluster, antecedent = known or (self.n_clusters, -1)
                 self.n_clusters += known is None
-                first_name = bool(clue.name) and cluster not in self.names.called
+                is_name = bool(clue.name)
+                is_first = (
+                    cluster not in self.names.called if is_name else known is None
+                )
                 self._write(entity, cluster, number, clue)
-                if begun is not None and begun.entity in self.clusters:
-                    self.clusters[begun.entity] = cluster, number
-                self.begun = (
-                    Begun(number, start, entity, cluster, clue.gender, label)
-                    if first_name
-                    else None
+                if goes_on is not None and goes_on.entity in self.clusters:
+                    self.clusters[goes_on.entity] = cluster, number
+                self.begun = Begun(
+                    *(number, start, head, is_name, is_first),
+                    *(entity, cluster, clue.gender, label),
                 )
                 instead_of = -1 if begun is None else begun.number
                 yield Decided(
@@ -139,13 +151,26 @@ class Decoder:
                 if not clue.person:
                     yield from self._left(head, entity, before, cluster, antecedent)
 
-    def _begun_by(self, start: int, label: int, clue: Clue) -> Begun | None:
+    def _begun_noun(self, start: int, head: int) -> Begun | None:
+        """The latest mention, if it is a noun phrase whose noun belongs to the next:
+        "the software" of "the software giant".
+
+        Not in "her mother", nor of a name, which is mentioned in "New York mayor".
+        """
+        begun = self.begun
+        if begun is None or begun.is_name or begun.start != start:
+            return None
+        return begun if start < begun.head == head - 1 else None
+
+    def _begun_name(self, start: int, label: int, clue: Clue) -> Begun | None:
         """The latest mention, if this one is the same name with more words.
 
         "Apple" is no beginning of "Apple CEO Tim Cook": the two are of other kinds.
         """
         begun = self.begun
         if begun is None or not clue.name or begun.start != start:
+            return None
+        if not (begun.is_name and begun.is_first):
             return None
         same_gender = clue.gender == begun.gender and clue.gender in OF_PEOPLE
         return begun if same_gender or label == begun.label != 0 else None
