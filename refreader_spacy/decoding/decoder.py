@@ -63,15 +63,14 @@ class Clue(NamedTuple):
 class Begun(NamedTuple):
     """The latest mention, which may be the beginning of the next one.
 
-    is_first (bool): Is it the first mention of its cluster; if it is a name, the first
-        that is one?
+    first_name (bool): Is it its cluster's first name?
     """
 
     number: int
     start: int
     head: int
     is_name: bool
-    is_first: bool
+    first_name: bool
     entity: int
     cluster: int
     gender: int
@@ -125,26 +124,24 @@ class Decoder:
                 self.clusters.pop(entity, None)
             begun = self._begun_name(start, label, clue)
             if count or begun is not None:
-                begun = begun or self._begun_noun(start, head)
-                goes_on = begun if begun is not None and begun.is_first else None
+                noun = self._begun_noun(start, head)
                 before = self.clusters.get(entity)
                 known, p = self._antecedent(entity, number, p, clue)
-                if goes_on is not None and known is None:
-                    known, p = (goes_on.cluster, goes_on.number), 1.0
+                if begun is not None and known is None:
+                    known, p = (begun.cluster, begun.number), 1.0
                 cluster, antecedent = known or (self.n_clusters, -1)
                 self.n_clusters += known is None
                 is_name = bool(clue.name)
-                is_first = (
-                    cluster not in self.names.called if is_name else known is None
-                )
+                first_name = is_name and cluster not in self.names.called
                 self._write(entity, cluster, number, clue)
-                if goes_on is not None and goes_on.entity in self.clusters:
-                    self.clusters[goes_on.entity] = cluster, number
+                if begun is not None and begun.entity in self.clusters:
+                    self.clusters[begun.entity] = cluster, number
                 self.begun = Begun(
-                    *(number, start, head, is_name, is_first),
+                    *(number, start, head, is_name, first_name),
                     *(entity, cluster, clue.gender, label),
                 )
-                instead_of = -1 if begun is None else begun.number
+                part_of_this = begun or noun
+                instead_of = -1 if part_of_this is None else part_of_this.number
                 yield Decided(
                     number, head, start, cluster, antecedent, p, label, instead_of
                 )
@@ -168,9 +165,9 @@ class Decoder:
         "Apple" is no beginning of "Apple CEO Tim Cook": the two are of other kinds.
         """
         begun = self.begun
-        if begun is None or not clue.name or begun.start != start:
+        if begun is None or not begun.first_name:
             return None
-        if not (begun.is_name and begun.is_first):
+        if not clue.name or begun.start != start:
             return None
         same_gender = clue.gender == begun.gender and clue.gender in OF_PEOPLE
         return begun if same_gender or label == begun.label != 0 else None
