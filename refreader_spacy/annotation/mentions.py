@@ -258,12 +258,18 @@ def main_mention(mentions: Sequence[Span], heads: Sequence[int]) -> int:
     wrong = {Gender.MASCULINE, Gender.FEMININE} - {usual} if usual else set()
     agreeing = [i for i in candidates if name_gender(texts[i]) not in wrong]
 
-    def informative(i: int) -> tuple[int, int, bool, int, int]:
+    def informative(i: int) -> tuple[int, int, bool, bool, int, int]:
         name = names[i]
         whole = len(mentions[i]) == name.end - name.start
-        return kinds[i], counts[form_of(name)], whole, n_times[texts[i]], -i
+        n_forms, is_part = counts[form_of(name)], goes_on(mentions[i])
+        return kinds[i], n_forms, not is_part, whole, n_times[texts[i]], -i
 
     return max(agreeing or candidates, key=informative)
+
+
+def goes_on(mention: Span) -> bool:
+    """Is it the "Sperm Whale" of "Sperm Whale-teeth"?"""
+    return mention.end < len(mention.doc) and is_inside_word(mention.doc[mention.end])
 
 
 def name_text(doc: Doc, name: NameWords) -> tuple[str, ...]:
