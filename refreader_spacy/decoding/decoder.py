@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.decoding.names import Names
+from refreader_spacy.decoding.names import N_GENDERS, Names
 from refreader_spacy.decoding.speakers import Speakers
 from refreader_spacy.protocol import BLOCK, Mentions, Part
 
@@ -82,7 +82,8 @@ class Decoder:
     """Which mentions count, and which cluster each is in.
 
     The reader's memory decides, with three exceptions. Where speakers are known, *I* is
-    whoever speaks, and *you* is not: between two speakers, it is the other one. Who was
+    whoever speaks, and *you* is not: between two speakers, it is the other one; and a
+    speaker's name is the speaker. Who was
     stored by a first name is whoever the whole name is of. And an entity that the
     memory has forgotten is found again by the name that it had most often, in all its
     words but titles, unless the genders differ: where the memory takes the name for
@@ -182,10 +183,16 @@ class Decoder:
         if clue.person:
             if meant := self.speakers.find(clue.person):
                 return meant, 1.0
+            if named := self._named_before(clue.person):
+                return named, 1.0
             if known is None or not is_likely:
                 return None, probability
             can_be = self.speakers.can_be(clue.person, known[0])
+            if clue.person > 0:  # whoever has a name has another one than who speaks
+                can_be &= not self.names.called.get(known[0])
             return (known if can_be else None), probability
+        if speaker := self.speakers.clusters.get(clue.name):
+            return speaker, 1.0
         name = clue.name, clue.gender
         has_name = known is not None and bool(self.names.called.get(known[0]))
         if forgotten := self.names.find_forgotten(name):
@@ -201,6 +208,18 @@ class Decoder:
             return known, probability
         self.clusters[entity] = named
         return named, 1.0
+
+    def _named_before(self, person: int) -> tuple[int, int] | None:
+        """Who has the name of the one that says *I* for the first time."""
+        if person < 0:
+            return None
+        found = [
+            self.names.namesake(self.clusters.values(), (person, gender))
+            for gender in range(N_GENDERS)
+        ]
+        named = next((known for known in found if known is not None), None)
+        can_be = named is not None and self.speakers.can_be(person, named[0])
+        return named if can_be else None
 
     def _left(
         self,

@@ -124,9 +124,7 @@ def test_a_doc_that_was_never_read_has_nothing_to_say():
 
 
 def test_an_entity_ends_with_what_its_mention_leaves_out():
-    doc = marked(
-        "[a:Acme] Inc. lost [a:its] sign. [b:Tom Lee], Jr., saw [a:it]."
-    )
+    doc = marked("[a:Acme] Inc. lost [a:its] sign. [b:Tom Lee], Jr., saw [a:it].")
     acme, tom = doc._.coref_clusters[0], doc[6:10]
     assert doc[0:2]._.coref_cluster == acme
     assert tom.text == "Tom Lee, Jr."
