@@ -181,16 +181,7 @@ class Decoder:
         known = self.clusters.get(entity)
         is_likely = known is not None and probability >= self.threshold
         if clue.person:
-            if meant := self.speakers.find(clue.person):
-                return meant, 1.0
-            if named := self._named_before(clue.person):
-                return named, 1.0
-            if known is None or not is_likely:
-                return None, probability
-            can_be = self.speakers.can_be(clue.person, known[0])
-            if clue.person > 0:  # whoever has a name has another one than who speaks
-                can_be &= not self.names.called.get(known[0])
-            return (known if can_be else None), probability
+            return self._person(known if is_likely else None, probability, clue)
         if speaker := self.speakers.clusters.get(clue.name):
             return speaker, 1.0
         name = clue.name, clue.gender
@@ -208,6 +199,23 @@ class Decoder:
             return known, probability
         self.clusters[entity] = named
         return named, 1.0
+
+    def _person(
+        self, likely: tuple[int, int] | None, probability: float, clue: Clue
+    ) -> tuple[tuple[int, int] | None, float]:
+        """The same of an *I* or *you* whose speaker is known.
+
+        likely (tuple[int, int] | None): The cluster that the reader put it into, and
+            the latest mention in that.
+        """
+        meant = self.speakers.find(clue.person) or self._named_before(clue.person)
+        if meant is not None:
+            return meant, 1.0
+        if likely is None or not self.speakers.can_be(clue.person, likely[0]):
+            return None, probability
+        # Whoever has a name has another one than who says "I" here
+        has_name = clue.person > 0 and bool(self.names.called.get(likely[0]))
+        return (None if has_name else likely), probability
 
     def _named_before(self, person: int) -> tuple[int, int] | None:
         """Who has the name of the one that says *I* for the first time."""
