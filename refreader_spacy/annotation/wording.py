@@ -46,12 +46,15 @@ from refreader_spacy.lang.en.words import (
     Number,
     given_names,
     plain,
+    words,
 )
 
 CAPITAL_ONLY_AT_START = (PRONOUNS | DETERMINERS) - {"i"}
 # What may come after "'s" where that is "has", and where it is "is"
+BEFORE_VERBS = words("already also always just never not now only really still")
 HAS_ONLY = ("been", "got", "had")
 IS_ONLY = ADJECTIVES | DETERMINERS | JUDGEMENTS | POSSESSIVES | PREPOSITIONS
+IS_ONLY -= INVARIANT_VERBS | PARTICIPLES | {"since"}  # "he's left", "he's since left"
 NEVER_POSSESSED = AFTER_OBJECTS | DETERMINERS | PRONOUNS
 
 
@@ -207,9 +210,10 @@ def uncontracted_s(clitic: Token) -> str:
 
     Before "finished" or "come" it may be "is" as well as "has".
     """
-    if clitic.i + 1 == len(clitic.doc):
+    after = clitic.doc[clitic.i + 1 : clitic.i + 4]
+    following = next((t for t in after if plain(t.text) not in BEFORE_VERBS), None)
+    if following is None:
         return clitic.text
-    following = clitic.nbor()
     word = plain(following.text)
     if word in HAS_ONLY:
         return " has"

@@ -57,6 +57,8 @@ PRONOUNS = [
     ("[a:Ahab] says [a:he]'s late.", "Ahab says Ahab is late."),
     ("[a:Ahab] says [a:he]'s in bed.", "Ahab says Ahab is in bed."),
     ("[a:Ahab] says [a:he]'s been ill.", "Ahab says Ahab has been ill."),
+    ("[a:Ahab] says [a:he]'s already had tea.", "Ahab says Ahab has already had tea."),
+    ("[a:Ahab] says [a:he]'s just left.", "Ahab says Ahab's just left."),
     ("[a:Ahab] says [a:he]'s won.", "Ahab says Ahab's won."),
     ("[a:Ahab] says [a:he]'ll go.", "Ahab says Ahab will go."),
     ("[a:Sam] says [a:they] are ill.", "Sam says Sam is ill."),
