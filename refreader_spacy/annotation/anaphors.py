@@ -19,6 +19,7 @@ from refreader_spacy.annotation.mentions import (
 from refreader_spacy.annotation.short_forms import ShortForm
 from refreader_spacy.annotation.wording import is_possessive
 from refreader_spacy.lang.en.phrases import (
+    AFTER_OBJECTS,
     AUXILIARIES,
     BEFORE_NAMES,
     CLAUSE_OPENERS,
@@ -27,6 +28,7 @@ from refreader_spacy.lang.en.phrases import (
     INDEFINITES,
     JUDGEMENTS,
     OWN_PHRASES,
+    QUANTIFIERS,
     SEEMING,
     WEATHER,
 )
@@ -41,6 +43,7 @@ from refreader_spacy.lang.en.pronouns import (
 )
 from refreader_spacy.lang.en.words import (
     DETERMINERS,
+    NUMERALS,
     PREPOSITIONS,
     Gender,
     Number,
@@ -205,10 +208,23 @@ def is_set_phrase(mention: Span) -> bool:
     after = [plain(t.text) for t in mention.doc[mention.end : mention.end + 2]]
     if not after or len(mention) > 1:
         return False
-    ends = after[1:2] == ["to"] or not after[1:2] or not after[1][0].isalnum()
+    ends = not after[1:] or not after[1][0].isalnum() or after[1] in AFTER_OBJECTS
     if after[0] in OWN_PHRASES:
         return ends or after[0] == "way"
     return after[0] in DECADES
+
+
+def is_part_of_several(mention: Span) -> bool:
+    """Is it the "them" of "three of them", which is never one thing?"""
+    before = plain(token_text(mention, mention.start - 2))
+    return (
+        PRONOUN_OF.get(plain(mention.text)) == Pronoun.THEY
+        and plain(token_text(mention, mention.start - 1)) == "of"
+        and (
+            before in QUANTIFIERS | NUMERALS | {"both", "one", "some"}
+            or before[:1].isdigit()
+        )
+    )
 
 
 def is_tag_question(mention: Span) -> bool:

@@ -20,7 +20,7 @@ from refreader_spacy.annotation.narrator import (
     says_i,
 )
 from refreader_spacy.annotation.short_forms import repeated_part, short_form
-from refreader_spacy.lang.en.phrases import AUXILIARIES, CLAUSE_OPENERS
+from refreader_spacy.lang.en.phrases import AUXILIARIES, CLAUSE_OPENERS, INDEFINITES
 from refreader_spacy.lang.en.pronouns import PRONOUN_OF, Pronoun
 from refreader_spacy.lang.en.words import (
     DETERMINERS,
@@ -134,7 +134,10 @@ def display_name(entity: Entity, quoted: Sequence[bool]) -> str:
         name, count = next(described, ("", 0))
         return name if count * SHARE >= len(entity) else ""
     form = short_form(entity)
-    return clean(entity.main if form is None else form.words)
+    words = entity.main if form is None else form.words
+    if len(words) > 1 and plain(words[0].text) in INDEFINITES:  # "a Lakeman"
+        words = words[1:]
+    return clean(words)
 
 
 def is_address(name: str) -> bool:

@@ -6,10 +6,12 @@ from spacy.tokens import Span, Token
 
 from refreader_spacy.annotation.index import IndexedCluster, IndexedMention, index_of
 from refreader_spacy.annotation.mentions import head_of
+from refreader_spacy.lang.en.phrases import NAME_SUFFIXES
 from refreader_spacy.lang.en.pronouns import POSSESSIVES, PRO_FORMS
 from refreader_spacy.lang.en.words import CLITICS, DETERMINERS, TITLES, plain
 
 SMALL_WORDS = TITLES | CLITICS | DETERMINERS | POSSESSIVES
+SUFFIXES = NAME_SUFFIXES | {","}
 MODIFIERS = ("ADJ", "NOUN", "PROPN", "NUM", "DET", "PART")
 
 
@@ -21,7 +23,7 @@ def cluster_of(span: Span) -> IndexedCluster | None:
     exact = index.of_mention.get((span.start, span.end))
     if exact is not None:
         return index.clusters[exact]
-    head = head_of(span)
+    head = head_of(without_suffix(span))
     near = [
         (abs(mention.start - span.start) + abs(mention.end - span.end), number)
         for number in index.of_token.get(head, ())
@@ -29,6 +31,14 @@ def cluster_of(span: Span) -> IndexedCluster | None:
         if mention.start <= head < mention.end and differs_little(mention, span, head)
     ]
     return index.clusters[min(near)[1]] if near else None
+
+
+def without_suffix(span: Span) -> Span:
+    """A name without the "Inc." or ", Jr." after it, which is never its head."""
+    end = span.end
+    while end > span.start and plain(span.doc[end - 1].text) in SUFFIXES:
+        end -= 1
+    return span.doc[span.start : end] if end > span.start else span
 
 
 def differs_little(mention: IndexedMention, span: Span, head: int) -> bool:

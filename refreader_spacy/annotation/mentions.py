@@ -21,6 +21,7 @@ from refreader_spacy.lang.en.pronouns import (
     POSSESSIVES,
     PRO_FORMS,
     PRONOUN_OF,
+    Pronoun,
     pronoun_gender,
 )
 from refreader_spacy.lang.en.words import (
@@ -38,6 +39,8 @@ NEVER_NAMES = PRO_FORMS | DETERMINERS
 # What tokenizers leave in words of old books: "Ahab!--shudder"
 GLUED = re.compile(r"[?!;:\"“”]|,?--|—")
 PEOPLE = (Gender.MASCULINE, Gender.FEMININE)
+THIRD_PERSON = (Pronoun.HE, Pronoun.SHE, Pronoun.IT, Pronoun.THEY)
+ALTERNATIVES = ("or", "/")
 RARE = 20  # of so many names, one that is said once is an error; first, of twice
 
 
@@ -164,6 +167,19 @@ def has_capital(word: str) -> bool:
     return word != word.lower()
 
 
+def is_alternative(token: Token) -> bool:
+    """Is it the "he" or the "she" of "he or she", "his/her", where nobody is meant?"""
+    if token.i and token.nbor(-1).text in ALTERNATIVES:
+        return is_third_person(token) and is_third_person(token.nbor(-2))
+    if token.i + 2 < len(token.doc) and token.nbor().text in ALTERNATIVES:
+        return is_third_person(token) and is_third_person(token.nbor(2))
+    return False
+
+
+def is_third_person(token: Token) -> bool:
+    return PRONOUN_OF.get(plain(token.text)) in THIRD_PERSON
+
+
 def is_break(token: Token) -> bool:
     return token.is_punct and not is_inside_word(token)
 
@@ -242,12 +258,18 @@ def main_mention(mentions: Sequence[Span], heads: Sequence[int]) -> int:
     wrong = {Gender.MASCULINE, Gender.FEMININE} - {usual} if usual else set()
     agreeing = [i for i in candidates if name_gender(texts[i]) not in wrong]
 
-    def informative(i: int) -> tuple[int, int, bool, int, int]:
+    def informative(i: int) -> tuple[int, int, bool, bool, int, int]:
         name = names[i]
         whole = len(mentions[i]) == name.end - name.start
-        return kinds[i], counts[form_of(name)], whole, n_times[texts[i]], -i
+        n_forms, is_part = counts[form_of(name)], goes_on(mentions[i])
+        return kinds[i], n_forms, not is_part, whole, n_times[texts[i]], -i
 
     return max(agreeing or candidates, key=informative)
+
+
+def goes_on(mention: Span) -> bool:
+    """Is it the "Sperm Whale" of "Sperm Whale-teeth"?"""
+    return mention.end < len(mention.doc) and is_inside_word(mention.doc[mention.end])
 
 
 def name_text(doc: Doc, name: NameWords) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
@@ -16,6 +17,7 @@ from refreader_spacy.annotation.anaphors import (
     is_far_cataphor,
     is_named_next,
     is_object_of_itself,
+    is_part_of_several,
     is_set_phrase,
     is_tag_question,
     link_probabilities,
@@ -25,12 +27,17 @@ from refreader_spacy.annotation.entities import Entity, entities
 from refreader_spacy.annotation.index import index_of
 from refreader_spacy.annotation.mentions import (
     Kind,
+    is_alternative,
     is_break,
     is_clitic,
     starts_sentence,
 )
 from refreader_spacy.annotation.narrator import quoted_tokens
-from refreader_spacy.annotation.short_forms import ShortForm, short_form
+from refreader_spacy.annotation.short_forms import (
+    ShortForm,
+    is_coordinated,
+    short_form,
+)
 from refreader_spacy.annotation.wording import (
     agreeing_verb,
     in_case,
@@ -54,6 +61,7 @@ Anaphors = Literal["pronouns", "all", "first_in_sentence"]
 
 SPOKEN = (Pronoun.I, Pronoun.WE, Pronoun.YOU)
 LONGEST_QUOTATION = 200  # tokens
+POSSESSOR = re.compile("['’]s? ")  # noqa: RUF001
 DEEPEST = 3  # mentions in mentions that are replaced in a replacement
 
 
@@ -135,7 +143,7 @@ class Resolver:
         words = form.possessor if possessive else form.words
         text = self.words_in_place(entity, form.kind, words, mention[0], depth)
         if possessive:
-            if "'s " in text:  # "Ann's aunt's hat" is no better than "her hat"
+            if POSSESSOR.search(text):  # "Ann's aunt's hat" is no better than "her hat"
                 return None
             if is_number(words[-1]):  # nor is "the two's hat" than "their hat"
                 return None
@@ -160,6 +168,8 @@ class Resolver:
                 pronoun_agrees(word, entity, form)
                 and not is_expletive(mention)
                 and not is_tag_question(mention)
+                and not is_alternative(mention[0])
+                and not (is_part_of_several(mention) and not is_several(form))
                 and not is_named_next(entity, i)
                 and not is_far_cataphor(entity, mention, form)
                 and not is_object_of_itself(entity, mention, self.owners)
@@ -266,6 +276,11 @@ class Resolver:
                     end = replaced.end
         text = "".join([*pieces, self.text[end : words.end_char]])
         return " ".join(text.split())
+
+
+def is_several(form: ShortForm) -> bool:
+    """Can a part be of it: "three of the men", but not "three of Ann and Tom"?"""
+    return form.number == Number.PLURAL and not is_coordinated(form.words)
 
 
 def with_verb(mention: Span, text: str, number: Number) -> Replacement | None:

@@ -11,6 +11,7 @@ from refreader_spacy.annotation.entities import Entity
 from refreader_spacy.annotation.mentions import (
     GLUED,
     Kind,
+    is_alternative,
     is_break,
     is_clitic,
     is_inside_word,
@@ -73,6 +74,8 @@ def short_form(entity: Entity) -> ShortForm | None:
     if words is None or any(GLUED.search(token.text) for token in words):
         return None
     if is_quantity(words) or is_rest_of_name(entity) or is_several_lines(words):
+        return None
+    if is_alternative(words[0]):
         return None
     number = number_of(words, entity, kind)
     return ShortForm(words, possessor_of(words, kind), kind, number)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
+from itertools import accumulate
 from typing import NamedTuple
 
 from spacy.tokens import Doc
 
 from refreader_spacy.annotation.entities import Entity, entities
 from refreader_spacy.annotation.extensions import read_surprisals, read_trace
-from refreader_spacy.annotation.mentions import starts_sentence
+from refreader_spacy.annotation.sentences import sentence_starts
 
 
 class MentionRow(NamedTuple):
@@ -192,12 +193,8 @@ def token_rows(doc: Doc, id: str = "") -> Iterator[TokenRow]:
 
 def sentence_numbers(doc: Doc) -> list[int]:
     """Each token's sentence, counted from 1; by rule where none are annotated."""
-    numbers = []
-    number = 0
-    for token in doc:
-        number += token.i == 0 or starts_sentence(token)
-        numbers.append(number)
-    return numbers
+    starts = {*sentence_starts(doc)}
+    return list(accumulate(token.i in starts for token in doc))
 
 
 def csv_lines(rows: Iterable[NamedTuple], *, header: bool = True) -> Iterator[str]:

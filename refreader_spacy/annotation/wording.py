@@ -12,6 +12,7 @@ from refreader_spacy.annotation.mentions import (
     starts_sentence,
 )
 from refreader_spacy.annotation.short_forms import first_word, is_coordinated
+from refreader_spacy.lang.en.heads import ADJECTIVES
 from refreader_spacy.lang.en.phrases import (
     AFTER_OBJECTS,
     CLAUSE_OPENERS,
@@ -21,6 +22,7 @@ from refreader_spacy.lang.en.phrases import (
     INDEFINITES,
     INVARIANT_AUXILIARIES,
     INVARIANT_VERBS,
+    JUDGEMENTS,
     PARTICIPLES,
     THIRD_PERSON,
     TIMES,
@@ -44,9 +46,15 @@ from refreader_spacy.lang.en.words import (
     Number,
     given_names,
     plain,
+    words,
 )
 
 CAPITAL_ONLY_AT_START = (PRONOUNS | DETERMINERS) - {"i"}
+# What may come after "'s" where that is "has", and where it is "is"
+BEFORE_VERBS = words("already also always just never not now only really still")
+HAS_ONLY = ("been", "got", "had")
+IS_ONLY = ADJECTIVES | DETERMINERS | JUDGEMENTS | POSSESSIVES | PREPOSITIONS
+IS_ONLY -= INVARIANT_VERBS | PARTICIPLES | {"since"}  # "he's left", "he's since left"
 NEVER_POSSESSED = AFTER_OBJECTS | DETERMINERS | PRONOUNS
 
 
@@ -180,6 +188,8 @@ def agreeing_verb(pronoun: Token, number: Number) -> tuple[str, int] | None:
     found = plain(verb.text)
     if found == "'d":  # "Ahab'd" is nothing to read, and it may be "had" or "would"
         return None
+    if found == "'s":
+        return uncontracted_s(verb), 1
     if word in ("he", "she", "it") or number == Number.PLURAL:
         return (UNCONTRACTED[found], 1) if found in UNCONTRACTED else ("", 0)
     if before in INVARIANT_AUXILIARIES:
@@ -193,3 +203,20 @@ def agreeing_verb(pronoun: Token, number: Number) -> tuple[str, int] | None:
     if verb.tag_ == "VBP":
         return " " + third_person(verb.text), 1
     return None
+
+
+def uncontracted_s(clitic: Token) -> str:
+    """What "'s" after a subject stands for; itself where that isn't known.
+
+    Before "finished" or "come" it may be "is" as well as "has".
+    """
+    after = clitic.doc[clitic.i + 1 : clitic.i + 4]
+    following = next((t for t in after if plain(t.text) not in BEFORE_VERBS), None)
+    if following is None:
+        return clitic.text
+    word = plain(following.text)
+    if word in HAS_ONLY:
+        return " has"
+    if word in IS_ONLY or word.endswith("ing") or following.tag_ == "JJ":
+        return " is"
+    return clitic.text

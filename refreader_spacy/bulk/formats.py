@@ -12,11 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from spacy.lang.lex_attrs import LEX_ATTRS
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from refreader_spacy.annotation.mentions import starts_sentence
 from refreader_spacy.annotation.record import record
+from refreader_spacy.annotation.sentences import sentence_starts
 from refreader_spacy.annotation.tables import (
     MentionRow,
     TokenRow,
@@ -186,7 +187,11 @@ class _Corpus:
         docs = (
             doc
             for part in parts
-            for doc in DocBin(store_user_data=True).from_bytes(part).get_docs(Vocab())
+            for doc in DocBin(store_user_data=True)
+            .from_bytes(part)
+            .get_docs(
+                Vocab(lex_attr_getters=LEX_ATTRS)
+            )  # to know marks and white space
         )
         self._write(map(annotated_document, docs), path)
 
@@ -219,8 +224,7 @@ def annotated_document(doc: Doc) -> GoldDocument:
     """What was found in a Doc; its sentences by rule, where nothing told them."""
     document = document_of(doc)
     document.id = id_text(doc.user_data["id"])
-    if not doc.has_annotation("SENT_START"):
-        document.sentence_starts = [t.i for t in doc if t.i == 0 or starts_sentence(t)]
+    document.sentence_starts = sentence_starts(doc)
     return document
 
 

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from refreader_spacy.corpora.brackets import Brackets, bracketed
-from refreader_spacy.corpora.document import GoldDocument, GoldMention
+from refreader_spacy.corpora.document import (
+    GoldDocument,
+    GoldMention,
+    without_white_space,
+)
 from refreader_spacy.corpora.lines import numbered_lines
 from refreader_spacy.errors import Errors
 from refreader_spacy.lang.en.spacing import guessed_spaces
@@ -88,9 +92,9 @@ class _DocumentParser:
 def conll2012_lines(documents: Iterable[GoldDocument]) -> Iterator[str]:
     """The documents in twelve columns, of which word, speaker and coreference are used.
 
-    Tokens of white space only become `_`, as columns are separated by white space.
+    Tokens of white space only are left out, as columns are separated by white space.
     """
-    for document in documents:
+    for document in map(without_white_space, documents):
         id = "_".join(document.id.split()) or "document"
         numbers = {entity: str(n) for n, entity in enumerate(document.entities)}
         opened, closed, alone = bracketed(document)
@@ -107,7 +111,7 @@ def conll2012_lines(documents: Iterable[GoldDocument]) -> Iterator[str]:
                     *(f"({numbers[entity]}" for entity, _ in opened[i]),
                     *(f"({numbers[entity]})" for entity, _ in alone[i]),
                 ]
-                word = "".join(document.words[i].split()) or "_"
+                word = "".join(document.words[i].split())
                 columns = [id, "0", str(i - start), word, *"-----"]
                 columns += [speakers.get(i, "-"), "*", "|".join(parts) or "-"]
                 yield "\t".join(columns)

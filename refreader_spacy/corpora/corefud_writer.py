@@ -6,7 +6,11 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from refreader_spacy.corpora.brackets import bracketed
-from refreader_spacy.corpora.document import GoldDocument, GoldMention
+from refreader_spacy.corpora.document import (
+    GoldDocument,
+    GoldMention,
+    without_white_space,
+)
 
 FIELDS = "eid-etype-head-other"
 
@@ -14,11 +18,11 @@ FIELDS = "eid-etype-head-other"
 def corefud_lines(documents: Iterable[GoldDocument]) -> Iterator[str]:
     """The documents, without lemmas, tags and dependencies.
 
-    Entities have numbers that are unique in the file, as CorefUD's tools expect. A
-    token of white space only is written as `_`, as a form can't be empty.
+    Entities have numbers that are unique in the file, as CorefUD's tools expect. Tokens
+    of white space only are left out, as a form can't be empty.
     """
     n_entities = 0
-    for document in documents:
+    for document in map(without_white_space, documents):
         names = {e: f"e{n_entities + n}" for n, e in enumerate(document.entities, 1)}
         n_entities += len(names)
         yield f"# newdoc id = {' '.join(document.id.split())}"
@@ -39,7 +43,7 @@ def _sentences(document: GoldDocument, names: dict[str, str]) -> Iterator[str]:
         yield f"# sent_id = {' '.join(document.id.split())}-{number}"
         if start in speakers:
             yield f"# speaker = {' '.join(speakers[start].split())}"
-        words = [" ".join(word.split()) or "_" for word in document.words[start:end]]
+        words = [" ".join(word.split()) for word in document.words[start:end]]
         spaces = document.spaces[start:end] or [True] * len(words)
         text = "".join(
             word + " " * space for word, space in zip(words, spaces, strict=True)

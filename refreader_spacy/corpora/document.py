@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 
@@ -81,6 +81,39 @@ def without_longer(document: GoldDocument, n_tokens: int) -> GoldDocument:
         for entity, mentions in document.entities.items()
     }
     return replace(document, entities={e: ms for e, ms in kept.items() if ms})
+
+
+def without_white_space(document: GoldDocument) -> GoldDocument:
+    """The document without its tokens of white space only, which CoNLL can't have."""
+    blank = [not word.strip() for word in document.words]
+    if not any(blank):
+        return document
+    place = [0, *accumulate(not is_blank for is_blank in blank)]  # of each token, after
+    kept = [i for i, is_blank in enumerate(blank) if not is_blank]
+    spaces = document.spaces or [True] * len(blank)
+
+    def moved(m: GoldMention) -> GoldMention:
+        lost = m.head is None or blank[m.head]
+        head = None if m.head is None or lost else place[m.head]
+        return m._replace(start=place[m.start], end=place[m.end], head=head)
+
+    found = replace(
+        document,
+        words=[document.words[i] for i in kept],
+        spaces=[spaces[i] or (i + 1 < len(blank) and blank[i + 1]) for i in kept],
+        sentence_starts=sorted({place[i] for i in document.sentence_starts}),
+        entities={},
+        turns=[
+            Turn(place[turn.start], place[turn.end], turn.speaker)
+            for turn in document.turns
+            if place[turn.start] < place[turn.end]
+        ],
+    )
+    for entity, mentions in document.entities.items():
+        for mention in map(moved, mentions):
+            if mention.start < mention.end:
+                found.add_mention(entity, mention)
+    return found
 
 
 def pieces(document: GoldDocument, n_tokens: int) -> Iterator[GoldDocument]:

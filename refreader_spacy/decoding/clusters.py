@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from refreader_spacy.decoding.decoder import Decided, Decoder
-from refreader_spacy.protocol import Longs, Part
+from refreader_spacy.protocol import Booleans, Longs, Part
 
 DECIDED = np.dtype(
     [(name, float if name == "probability" else np.int64) for name in Decided._fields]
@@ -73,7 +73,8 @@ def decode_clusters(
     spans = decided["start"][kept] * (end.max(initial=0) + 1) + end[kept]
     _, earliest = np.unique(spans, return_index=True)
     kept = kept[np.sort(earliest)]  # two heads may have come out with one span
-    for some in grouped(decided["cluster"][kept], 1 if singletons else 2):
+    remains = after[kept] < 0
+    for some in grouped(decided["cluster"][kept], remains, 1 if singletons else 2):
         rows = kept[some]
         everything = [Decided(*row) for row in decided[rows].tolist()]
         ends = dict(
@@ -95,15 +96,18 @@ def decode_clusters(
         yield Cluster(list(mentions.values()), links)
 
 
-def grouped(clusters: Longs, fewest: int) -> Iterator[Longs]:
-    """The places of each cluster that has so many, in the order of the first ones."""
+def grouped(clusters: Longs, remains: Booleans, fewest: int) -> Iterator[Longs]:
+    """The places of each cluster that has so many, in the order of the first ones that
+    remain."""
     by_cluster = np.argsort(clusters, kind="stable")
     _, begins, counts = np.unique(
         clusters[by_cluster], return_index=True, return_counts=True
     )
-    enough = counts >= fewest
+    places = np.where(remains, np.arange(len(clusters)), len(clusters))[by_cluster]
+    first = np.minimum.reduceat(places, begins)
+    enough = (counts >= fewest) & (first < len(clusters))
     begins, counts = begins[enough], counts[enough]
-    in_order = np.argsort(by_cluster[begins])
+    in_order = np.argsort(first[enough])
     for begin, count in zip(begins[in_order], counts[in_order], strict=True):
         yield by_cluster[begin : begin + count]
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from refreader_spacy.decoding.names import Names
+from refreader_spacy.decoding.names import N_GENDERS, Names
 from refreader_spacy.decoding.speakers import Speakers
 from refreader_spacy.protocol import BLOCK, Mentions, Part
 
@@ -28,7 +28,8 @@ class Decided(NamedTuple):
     number (int): Of the mention, among all that the reader decided on.
     antecedent (int): The number of the mention that it links to, or -1.
     instead_of (int): The number of a mention that was only the beginning of this one,
-        or -1: after "Ruth", nobody can know that "Calder" comes.
+        or -1: after "Ruth", nobody can know that "Calder" comes, or after "the
+        software" that it is "the software giant".
     """
 
     number: int
@@ -60,10 +61,16 @@ class Clue(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """The first name of somebody or something: more of it may come."""
+    """The latest mention, which may be the beginning of the next one.
+
+    first_name (bool): Is it its cluster's first name?
+    """
 
     number: int
     start: int
+    head: int
+    is_name: bool
+    first_name: bool
     entity: int
     cluster: int
     gender: int
@@ -75,7 +82,8 @@ class Decoder:
     """Which mentions count, and which cluster each is in.
 
     The reader's memory decides, with three exceptions. Where speakers are known, *I* is
-    whoever speaks, and *you* is not: between two speakers, it is the other one. Who was
+    whoever speaks, and *you* is not: between two speakers, it is the other one; and a
+    speaker's name is the speaker. Who was
     stored by a first name is whoever the whole name is of. And an entity that the
     memory has forgotten is found again by the name that it had most often, in all its
     words but titles, unless the genders differ: where the memory takes the name for
@@ -95,7 +103,7 @@ class Decoder:
     clusters: dict[int, tuple[int, int]] = field(default_factory=dict)
     speakers: Speakers = field(default_factory=Speakers)
     names: Names = field(default_factory=Names)
-    begun: Begun | None = None  # the latest mention, where it may be half a name
+    begun: Begun | None = None
 
     def decide(self, part: Part) -> Iterator[Decided | Forgotten]:
         """The mentions of a part that count, at their heads; and what is forgotten."""
@@ -115,37 +123,52 @@ class Decoder:
                 yield Forgotten(head, lost)
             if is_new:
                 self.clusters.pop(entity, None)
-            begun = self._begun_by(start, label, clue)
+            begun = self._begun_name(start, label, clue)
             if count or begun is not None:
+                noun = self._begun_noun(start, head)
                 before = self.clusters.get(entity)
                 known, p = self._antecedent(entity, number, p, clue)
                 if begun is not None and known is None:
                     known, p = (begun.cluster, begun.number), 1.0
                 cluster, antecedent = known or (self.n_clusters, -1)
                 self.n_clusters += known is None
-                first_name = bool(clue.name) and cluster not in self.names.called
+                is_name = bool(clue.name)
+                first_name = is_name and cluster not in self.names.called
                 self._write(entity, cluster, number, clue)
                 if begun is not None and begun.entity in self.clusters:
                     self.clusters[begun.entity] = cluster, number
-                self.begun = (
-                    Begun(number, start, entity, cluster, clue.gender, label)
-                    if first_name
-                    else None
+                self.begun = Begun(
+                    *(number, start, head, is_name, first_name),
+                    *(entity, cluster, clue.gender, label),
                 )
-                instead_of = -1 if begun is None else begun.number
+                part_of_this = begun or noun
+                instead_of = -1 if part_of_this is None else part_of_this.number
                 yield Decided(
                     number, head, start, cluster, antecedent, p, label, instead_of
                 )
                 if not clue.person:
                     yield from self._left(head, entity, before, cluster, antecedent)
 
-    def _begun_by(self, start: int, label: int, clue: Clue) -> Begun | None:
+    def _begun_noun(self, start: int, head: int) -> Begun | None:
+        """The latest mention, if it is a noun phrase whose noun belongs to the next:
+        "the software" of "the software giant".
+
+        Not in "her mother", nor of a name, which is mentioned in "New York mayor".
+        """
+        begun = self.begun
+        if begun is None or begun.is_name or begun.start != start:
+            return None
+        return begun if start < begun.head == head - 1 else None
+
+    def _begun_name(self, start: int, label: int, clue: Clue) -> Begun | None:
         """The latest mention, if this one is the same name with more words.
 
         "Apple" is no beginning of "Apple CEO Tim Cook": the two are of other kinds.
         """
         begun = self.begun
-        if begun is None or not clue.name or begun.start != start:
+        if begun is None or not begun.first_name:
+            return None
+        if not clue.name or begun.start != start:
             return None
         same_gender = clue.gender == begun.gender and clue.gender in OF_PEOPLE
         return begun if same_gender or label == begun.label != 0 else None
@@ -158,12 +181,9 @@ class Decoder:
         known = self.clusters.get(entity)
         is_likely = known is not None and probability >= self.threshold
         if clue.person:
-            if meant := self.speakers.find(clue.person):
-                return meant, 1.0
-            if known is None or not is_likely:
-                return None, probability
-            can_be = self.speakers.can_be(clue.person, known[0])
-            return (known if can_be else None), probability
+            return self._person(known if is_likely else None, probability, clue)
+        if speaker := self.speakers.clusters.get(clue.name):
+            return speaker, 1.0
         name = clue.name, clue.gender
         has_name = known is not None and bool(self.names.called.get(known[0]))
         if forgotten := self.names.find_forgotten(name):
@@ -179,6 +199,35 @@ class Decoder:
             return known, probability
         self.clusters[entity] = named
         return named, 1.0
+
+    def _person(
+        self, likely: tuple[int, int] | None, probability: float, clue: Clue
+    ) -> tuple[tuple[int, int] | None, float]:
+        """The same of an *I* or *you* whose speaker is known.
+
+        likely (tuple[int, int] | None): The cluster that the reader put it into, and
+            the latest mention in that.
+        """
+        meant = self.speakers.find(clue.person) or self._named_before(clue.person)
+        if meant is not None:
+            return meant, 1.0
+        if likely is None or not self.speakers.can_be(clue.person, likely[0]):
+            return None, probability
+        # Whoever has a name has another one than who says "I" here
+        has_name = clue.person > 0 and bool(self.names.called.get(likely[0]))
+        return (None if has_name else likely), probability
+
+    def _named_before(self, person: int) -> tuple[int, int] | None:
+        """Who has the name of the one that says *I* for the first time."""
+        if person < 0:
+            return None
+        found = [
+            self.names.namesake(self.clusters.values(), (person, gender))
+            for gender in range(N_GENDERS)
+        ]
+        named = next((known for known in found if known is not None), None)
+        can_be = named is not None and self.speakers.can_be(person, named[0])
+        return named if can_be else None
 
     def _left(
         self,

@@ -13,7 +13,8 @@ ADDRESSED = 2**40  # added to a speaker: whom they talk to
 class Speakers:
     """The clusters of speakers.
 
-    A person is a hash of who speaks, for an *I*; for a *you*, minus that.
+    A person is a hash of who speaks, for an *I*; for a *you*, minus that. It is also
+    the hash of the name.
 
     clusters (dict): Of those who said *I*, and of whoever a speaker called *you* before
         another one said *I*: the cluster and its latest mention's number. The latest

@@ -14,7 +14,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span
 
 from refreader_spacy.corpora.span_groups import SPEAKER_LABELS, SPEAKERS
-from refreader_spacy.lang.en.lexemes import text_hash
+from refreader_spacy.lang.en.lexemes import name_hash
 
 # Types of named entities that are never somebody, in the words of spaCy's pipelines
 # and in this package's own
@@ -35,7 +35,7 @@ def speaker_hashes(part: Doc | Span) -> list[int] | None:
     for span in doc.spans[SPEAKERS]:
         start, end = max(span.start - first, 0), min(span.end - first, len(part))
         if start < end:
-            speakers[start:end] = [text_hash(span.label_)] * (end - start)
+            speakers[start:end] = [name_hash(span.label_)] * (end - start)
     return speakers
 
 

@@ -201,7 +201,9 @@ def clues_of(table: MentionTable, choices: Choices, before: Longs) -> Clues:
     before (Longs): The entity in each cell before the first of them, or -1 (M,).
     """
     kind = table.fields[:, Field.KIND]
-    is_name = kind == Kind.NAME
+    is_name = (kind == Kind.NAME) | (
+        (kind == Kind.CAPITAL_START) & (table.fields[:, Field.GIVEN] > 0)
+    )
     named = is_name | (kind == Kind.CAPITAL_START)
     name = string_hashes(table.names, named)
     said = np.where(table.fields[:, Field.QUOTATION] > 0, 0, 1).astype(np.int32)

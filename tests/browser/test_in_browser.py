@@ -169,6 +169,17 @@ def test_what_is_typed_is_annotated_at_once(browser, nlp):
     assert at(browser, "resolved").text == nlp(TEXT)._.resolved_text
 
 
+def test_mentions_that_cross_and_nest_are_whole(browser, nlp):
+    """ "The mayor of Riverton's", which is mentioned once, crosses "Riverton's ..."."""
+    text = "The mayor of Riverton's daughter told her mother's lawyer that she left."
+    give(browser, text)
+    marks = browser.find_elements(By.CSS_SELECTOR, "#reading mark:not(.lone)")
+    shown = [mark.get_attribute("textContent").strip() for mark in marks]
+    mentions = [span.text for cluster in nlp(text)._.coref_clusters for span in cluster]
+    assert sorted(shown) == sorted(mentions)
+    assert "Riverton's daughter" in mentions
+
+
 def test_no_text_is_no_problem(browser):
     give(browser, "")
     assert shown_clusters(browser) == []

@@ -159,6 +159,11 @@ def text_hash(text: str) -> int:
     return crc32(text.encode("utf8", "surrogatepass")) & HASH_BITS or 1
 
 
+def name_hash(name: str) -> int:
+    """Of a name as a mention of the same words has it, without regard to capitals."""
+    return sequence_hash([text_hash(word) for word in name.lower().split()]) or 1
+
+
 def word_shape(word: str) -> str:
     """Upper, lower, digit and other characters, runs shortened to two."""
     classes = [
@@ -203,17 +208,17 @@ def word_row(word: str) -> tuple[int, ...]:
         int(word.isspace()),
         int(word[:1].islower()),
         ord(word[:1] or " "),
-        letters_hash([ord(c) for c in word]) if _may_be_acronym(word) else 0,
+        sequence_hash([ord(c) for c in word]) if _may_be_acronym(word) else 0,
         CASE_OF.get(lower, 0) if pronoun else 0,
         int(word in given_names() and not _noun_gender(lower)),
     )
 
 
-def letters_hash(letters: list[int]) -> int:
-    """A hash of characters, as of an acronym's letters or a name's initials."""
+def sequence_hash(numbers: list[int]) -> int:
+    """A hash of an acronym's letters, a name's initials, or a name's words."""
     total = 0
-    for letter in letters:
-        total = (total * 1000003 + letter) & HASH_BITS
+    for number in numbers:
+        total = (total * 1000003 + number) & HASH_BITS
     return total
 
 

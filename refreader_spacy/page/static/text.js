@@ -124,27 +124,30 @@ export class TextView {
     const mentions = chunk.isVisible ? reading.mentionsIn(chunk.first, chunk.last) : [];
     const open = []; // marks that are inside one another
     const inner = () => open[open.length - 1];
-    const closeUntil = (start) => {
-      while (open.length && inner().end <= start) {
+    // Marks can't cross: one of no entity ends where a mention begins that goes on
+    const closeUntil = (start, stop) => {
+      while (open.length && (inner().end <= start || (inner().isLone && inner().end < stop))) {
         const { mark, end } = open.pop();
-        put(mark, token, at, end);
-        at = end;
+        const last = Math.min(end, start);
+        put(mark, token, at, last);
+        at = last;
       }
     };
     for (const mention of mentions) {
       const start = reading.starts[mention.start];
       const end = start + reading.textOf(mention).length;
-      closeUntil(start);
+      closeUntil(start, end);
       put(inner()?.mark ?? null, token, at, start);
       const mark = this.#mark(mention);
       if (open.length) inner().mark.append(mark);
       else parts.push(mark);
-      open.push({ mark, end: Math.min(end, inner()?.end ?? end) });
+      const isLone = !mention.entity.number;
+      open.push({ mark, end: Math.min(end, inner()?.end ?? end), isLone });
       chunk.marks.set(mention, mark);
       token = mention.start;
       at = start;
     }
-    closeUntil(Infinity);
+    closeUntil(Infinity, Infinity);
     put(null, token, at, reading.starts[chunk.last]);
     chunk.element.replaceChildren(...parts);
     chunk.drawn = chunk.last;

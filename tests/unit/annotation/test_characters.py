@@ -34,6 +34,11 @@ def test_characters_are_the_people():
 TEXT_PLAIN = marked(TEXT).text
 
 
+def test_nobody_is_called_a_name_with_an_article():
+    (who,) = characters(marked("[a:A Lakeman] sat. [a:The Lakeman] swore. [a:He] ran."))
+    assert who.name == "Lakeman"
+
+
 @pytest.mark.parametrize(
     ("kind", "found"), [("person", 1), ("place", 0), ("animal", 1), ("", 0)]
 )

@@ -31,6 +31,7 @@ APPLE, IT = Mention(0, 2, 0, 0, "place"), Mention(4, 5, 4, 0, "place")
         ("[a:Ann Lee] and " + "[a:Lee] and " * 30 + "[a:Poor Lee]", "Ann Lee"),
         ("[a:Lee] and " * 30 + "[a:Poor Lee]", "Lee"),
         ("[a:Lee] and " * 30 + "[a:Mr. Lee]", "Lee"),
+        ("[a:Sperm Whale]-teeth of [a:the Sperm Whale]", "the Sperm Whale"),
     ],
 )
 def test_the_main_mention_says_most(text, main):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import spacy
 import srsly
+from marked import marked
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 
@@ -120,6 +121,15 @@ def test_a_doc_that_was_never_read_has_nothing_to_say():
     assert seen(doc) == ([], [], TEXT, [[]] * len(doc), {})
     assert doc[0:1]._.coref_cluster is None
     assert read_trace(doc) is None
+
+
+def test_an_entity_ends_with_what_its_mention_leaves_out():
+    doc = marked("[a:Acme] Inc. lost [a:its] sign. [b:Tom Lee], Jr., saw [a:it].")
+    acme, tom = doc._.coref_clusters[0], doc[6:10]
+    assert doc[0:2]._.coref_cluster == acme
+    assert tom.text == "Tom Lee, Jr."
+    assert tom._.coref_cluster == doc._.coref_clusters[1]
+    assert doc[1:2]._.coref_cluster is None
 
 
 def test_an_empty_doc_can_be_written_and_read():

@@ -8,6 +8,7 @@ from refreader_spacy.corpora.document import (
     Turn,
     pieces,
     without_longer,
+    without_white_space,
 )
 
 
@@ -61,3 +62,21 @@ def test_no_word_is_lost_in_pieces(document):
 def test_long_mentions_are_left_out(document):
     assert set(without_longer(document, 2).entities) == {"1"}
     assert without_longer(document, 3) == document
+
+
+def test_mentions_and_sentences_move_where_white_space_is_left_out():
+    words = ["\n", "Ann", "\n", "Lee", "left", ".", " ", "She", "ran", "\n"]
+    document = GoldDocument("a", "own", words=words, sentence_starts=[0, 6])
+    document.spaces = [False] * len(words)
+    document.add_mention("e1", GoldMention(0, 4, 3))
+    document.add_mention("e1", GoldMention(7, 8, 7))
+    document.add_mention("e2", GoldMention(9, 10, 9))
+    document.add_turn(0, 6, "Bo")
+    document.add_turn(9, 10, "Cy")
+    found = without_white_space(document)
+    assert found.words == ["Ann", "Lee", "left", ".", "She", "ran"]
+    assert found.spaces == [True, False, False, True, False, True]
+    assert list(found.sentences()) == [(0, 4), (4, 6)]
+    assert found.entities == {"e1": [GoldMention(0, 2, 1), GoldMention(4, 5, 4)]}
+    assert found.turns == [Turn(0, 4, "Bo")]
+    assert without_white_space(found) is found

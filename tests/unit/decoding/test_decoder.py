@@ -109,6 +109,37 @@ def test_a_first_name_that_goes_on_leaves_nobody_behind():
     assert spans(decode(part, 0.3)) == [[(0, 2), (4, 6), (7, 8)]]
 
 
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [(False, [[(0, 2)], [(3, 6)], [(7, 8)]]), (True, [[(0, 2), (7, 8)], [(3, 6)]])],
+    ids=["new", "known"],
+)
+def test_a_noun_before_another_is_no_mention_of_its_own(known, expected):
+    rows = [
+        (1, 0, 2, 0, True, 0.9, 0, 0.9),  # the software
+        (4, 3, 5, 0 if known else 1, not known, 0.9, 0, 0.9),  # the software
+        (5, 3, 6, 2, True, 0.9, 0, 0.9),  # the software giant
+        (7, 7, 8, 0 if known else 1, False, 0.9, 0, 0.9),  # it, as the software
+    ]
+    part = part_of(rows)
+    assert spans(decode(part, 0.3)) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        pytest.param([(0, 0, 1), (1, 0, 2)], [0, 0], id="her mother"),
+        pytest.param([(1, 0, 2), (3, 0, 4)], [0, 0], id="her mother's house"),
+        pytest.param([(1, 0, 2), (2, 2, 3)], [0, 0], id="gave the girl flowers"),
+        pytest.param([(1, 0, 2), (2, 0, 3)], [7, 0], id="New York mayor"),
+    ],
+)
+def test_a_mention_in_another_stays(rows, names):
+    decided = [(*row, i, True, 0.9, 0, 0.9) for i, row in enumerate(rows)]
+    part = with_clues(decided, name=names, is_name=[name > 0 for name in names])
+    assert spans(decode(part, 0.3)) == [[row[1:]] for row in rows]
+
+
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_many_mentions_are_decoded_in_blocks(monkeypatch, size):
     rows = heads_in([(i, i % 3, i < 3, 0.9) for i in range(8)])

@@ -35,3 +35,19 @@ def test_you_may_be_another_speaker():
     rows = heads_in([(0, 0, True, 0.9), (1, 0, False, 0.9)])
     part = with_clues(rows, person=[11, -12])
     assert [len(c.mentions) for c in decode(part, 0.3)] == [2]
+
+
+@pytest.mark.parametrize(
+    ("person", "name", "expected"),
+    [
+        pytest.param([ANN, 0, BO], [0, ANN, 0], [[0, 1], [2]], id="I, then by name"),
+        pytest.param([0, ANN, BO], [ANN, 0, 0], [[0, 1], [2]], id="by name, then I"),
+        pytest.param([0, ANN, BO], [CY, 0, 0], [[0], [1], [2]], id="another name"),
+        pytest.param([ANN, BO, 0], [0, 0, BO], [[0], [1, 2]], id="of two"),
+    ],
+)
+def test_a_speakers_name_is_the_speaker(person, name, expected):
+    rows = heads_in([(i, i, True, 0.9) for i in range(len(person))])
+    is_name = [n > 0 for n in name]
+    clusters = decode(with_clues(rows, person=person, name=name, is_name=is_name), 0.3)
+    assert [[m.head for m in c.mentions] for c in clusters] == expected
