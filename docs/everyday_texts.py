@@ -234,7 +234,7 @@ JUDGEMENTS: dict[str, tuple[str, str]] = {
     "medical note": ("0caebeb5", "useful"),
     "support ticket": (
         "80d3c987",
-        "embarrassing, they would fix the refund",
+        "useful, though the last *it* is with the refund, which resolved text leaves",
     ),
     "meeting minutes": ("cf4f9c8d", "useful"),
     "job advert": ("9427e6a0", "useful"),

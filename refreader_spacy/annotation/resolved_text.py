@@ -15,7 +15,7 @@ from refreader_spacy.annotation.index import Index, index_of
 from refreader_spacy.annotation.resolver import Anaphors, Replacement, Resolver
 from refreader_spacy.errors import Errors
 
-THRESHOLD = 2 / 3  # a link that is less likely replaces nothing
+THRESHOLD = 0.75  # a link that is less likely replaces nothing
 
 
 @dataclass(frozen=True)
