@@ -37,7 +37,7 @@ from refreader_spacy.bulk.sources import (
     size_of,
 )
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
-from refreader_spacy.errors import Errors
+from refreader_spacy.errors import Errors, Warnings
 
 
 class Engine(str, Enum):
@@ -185,6 +185,9 @@ def annotate(
             for shard in run(job, shards, manifest.ends, notice=notice):
                 manifest.add(shard)
         finish(shards, manifest, output if single else None)
+        if job.settings()["digest"] != settings["digest"]:
+            warning = Warnings.R904.format(output=output)
+            typer.secho(f"refreader: {warning}", err=True, fg="yellow")
 
 
 @lru_cache(maxsize=1)

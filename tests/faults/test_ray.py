@@ -23,6 +23,8 @@ RAY = (*SIZES, "--engine", "ray", "-n", 2)
 def in_folder(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    # By default Ray's workers give way to all else: on a busy machine they stand still
+    monkeypatch.setenv("RAY_worker_niceness", "0")
 
 
 def test_a_run_that_was_begun_here_goes_on_there():

@@ -193,6 +193,23 @@ def test_a_file_that_is_something_else_is_left_alone():
     assert Path("out.jsonl").read_text() == "my diary"
 
 
+def test_files_that_change_while_they_are_read_are_said(monkeypatch):
+    """The records that were there are written: nobody knows what else was meant."""
+    Path("in.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
+    module = sys.modules["refreader_spacy.cli.annotate"]
+
+    def append_then_finish(*arguments) -> None:
+        with Path("in.jsonl").open("a") as file:
+            file.write(json.dumps({"text": TEXT}) + "\n")
+        finish(*arguments)
+
+    finish = module.finish
+    monkeypatch.setattr(module, "finish", append_then_finish)
+    result = run("annotate", "in.jsonl", "-o", "out.jsonl")
+    assert (result.exit_code, ids("out.jsonl")) == (0, ["in.jsonl:1"])
+    assert "[R904] Input files changed while they were read" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
