@@ -57,7 +57,9 @@ class Worker(Generic[Request, Reply]):
         self.connection, theirs = self._context.Pipe()
         self._ready = False
         self._process = self._context.Process(
-            target=_answer_calls, args=(self._setup, theirs), daemon=True
+            target=_answer_calls,
+            args=(self._setup, theirs, self._start_method == "fork"),
+            daemon=True,
         )
         self._process.start()
         theirs.close()
@@ -135,9 +137,13 @@ class Worker(Generic[Request, Reply]):
 
 
 def _answer_calls(
-    setup: Callable[[], Answer[Any, Any]], connection: Connection[Any, Any]
+    setup: Callable[[], Answer[Any, Any]],
+    connection: Connection[Any, Any],
+    is_forked: bool,
 ) -> None:
     end_with_parent()
+    if is_forked:
+        use_one_thread_of_torch()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent
     try:
         answer = setup()
@@ -164,6 +170,13 @@ def _reply(connection: Connection[Any, Any], outcome: _Outcome) -> None:
         raise SystemExit(0) from None
     except Exception as error:  # can't be pickled
         connection.send(_Outcome(error=RuntimeError(repr(outcome.error or error))))
+
+
+def use_one_thread_of_torch() -> None:
+    """Threads aren't forked: where the parent has computed with several, OpenMP would
+    wait for those of this process for ever."""
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
 
 
 def end_with_parent() -> None:

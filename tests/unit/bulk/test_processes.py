@@ -118,6 +118,32 @@ def test_a_worker_that_ends_while_it_starts_is_started_again(tmp_path):
         assert list(map_in_processes(workers, [1, 2])) == [1, 4]
 
 
+FORKED = """
+import torch
+from refreader_spacy.bulk.worker import Worker
+numbers = torch.ones(1_000_000)
+def setup():
+    return lambda n: int((numbers + n).sum())
+assert torch.get_num_threads() == 2
+print(setup()(1))
+worker = Worker(setup, "fork")
+print(worker.call(1, seconds=120))
+worker.stop()
+"""
+
+
+@pytest.mark.skipif("fork" not in METHODS, reason="this system has no fork")
+def test_a_forked_process_may_compute_with_torch():
+    """Also where its parent has done so in several threads, which aren't forked."""
+    found = subprocess.run(
+        [sys.executable, "-c", FORKED],
+        env={**os.environ, "OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+    )
+    assert (found.stdout, found.returncode) == ("2000000\n" * 2, 0), found.stderr
+
+
 PARENT = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
