@@ -33,6 +33,7 @@ class WorkerStopped(Exception):
 class _Outcome(NamedTuple):
     reply: Any = None
     error: Exception | None = None
+    is_last: bool = False  # the process ends
 
 
 class Worker(Generic[Request, Reply]):
@@ -46,6 +47,7 @@ class Worker(Generic[Request, Reply]):
         """Start it, without waiting for it.
 
         setup (Callable): Called once in the process; gives what answers the requests.
+            When that says that it `is_worn`, another process takes its place.
         """
         self._setup = setup
         self._start_method = start_method
@@ -109,6 +111,8 @@ class Worker(Generic[Request, Reply]):
         except (EOFError, OSError) as error:
             code = self._end()
             raise WorkerStopped(Errors.R235.format(code=code)) from error
+        if outcome.is_last:
+            self._end()  # the next request starts another process
         if outcome.error is not None:
             raise outcome.error
         return cast(Reply, outcome.reply)
@@ -160,7 +164,10 @@ def _answer_calls(
             outcome = _Outcome(answer(request))
         except Exception as error:
             outcome = _Outcome(error=error)
-        _reply(connection, outcome)
+        is_last = getattr(answer, "is_worn", False)
+        _reply(connection, outcome._replace(is_last=is_last))
+        if is_last:
+            return
 
 
 def _reply(connection: Connection[Any, Any], outcome: _Outcome) -> None:
@@ -169,7 +176,8 @@ def _reply(connection: Connection[Any, Any], outcome: _Outcome) -> None:
     except BrokenPipeError:
         raise SystemExit(0) from None
     except Exception as error:  # can't be pickled
-        connection.send(_Outcome(error=RuntimeError(repr(outcome.error or error))))
+        problem = RuntimeError(repr(outcome.error or error))
+        connection.send(outcome._replace(reply=None, error=problem))
 
 
 def use_one_thread_of_torch() -> None:

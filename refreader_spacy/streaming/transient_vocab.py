@@ -21,7 +21,7 @@ from spacy.vocab import Vocab
 Tokenize = Callable[[str], Doc]
 
 # A vocab's tables keep a place for each string that was ever in them, forgotten or not:
-# after so many (a word has about two) another copy takes its place, in a tenth of a second
+# after so many (a word has about two) another copy takes its place, which takes 0.1 s
 MAX_STRINGS = 400_000
 
 # What a tokenizer is made of

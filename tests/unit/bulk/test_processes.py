@@ -118,6 +118,26 @@ def test_a_worker_that_ends_while_it_starts_is_started_again(tmp_path):
         assert list(map_in_processes(workers, [1, 2])) == [1, 4]
 
 
+class Worn:
+    """Answers two requests in a process."""
+
+    n_answers = 0
+
+    def __call__(self, number: int) -> int:
+        self.n_answers += 1
+        return os.getpid()
+
+    @property
+    def is_worn(self) -> bool:
+        return self.n_answers == 2
+
+
+def test_a_worn_process_is_replaced_and_no_request_is_lost():
+    with started_workers(Worn, 1) as workers:
+        pids = list(map_in_processes(workers, range(6)))
+    assert pids[0] == pids[1] != pids[2] == pids[3] != pids[4] == pids[5]
+
+
 FORKED = """
 import torch
 from refreader_spacy.bulk.worker import Worker
