@@ -762,3 +762,7 @@ class Warnings(metaclass=ErrorsWithCodes):
         "another pipe and so can't read them word by word. Names in them are missed: "
         "put merge_entities or merge_noun_chunks after '{name}'."
     )
+    R904 = (
+        "Input files changed while they were read, so {output} may have parts of what "
+        "was there before and after. Run the command anew to be sure."
+    )

@@ -14,7 +14,8 @@ from refreader_spacy.bulk.formats import AnnotatedDoc, Format
 from refreader_spacy.bulk.records import Record, Rejected, TextRecord, rejected
 from refreader_spacy.tokenization import tokenize
 
-Annotate = Callable[[list[Record]], "Annotated"]
+# A vocab's tables keep a place for each string that was ever in them, forgotten or not
+MAX_STRINGS = 2_000_000
 
 
 @dataclass
@@ -27,18 +28,35 @@ class Annotated:
     rejected: list[Rejected] = field(default_factory=list)
 
 
-def make_annotator(load: Callable[[], Language], format: Format) -> Annotate:
+class Annotator:
+    """A pipeline that reads batches, in a process of its own."""
+
+    def __init__(self, nlp: Language, format: Format) -> None:
+        self.nlp = nlp
+        self.format = format
+        self._n_strings = 0
+
+    def __call__(self, records: list[Record]) -> Annotated:
+        # Words that were never seen before are forgotten again after each batch
+        strings = self.nlp.vocab.strings
+        n_before = len(strings)
+        with self.nlp.memory_zone():
+            found = annotated(self.nlp, self.format, records)
+            self._n_strings += len(strings) - n_before
+        return found
+
+    @property
+    def is_worn(self) -> bool:
+        """Should another process take the place of this one?"""
+        return self._n_strings > MAX_STRINGS
+
+
+def make_annotator(load: Callable[[], Language], format: Format) -> Annotator:
     """Load a pipeline, and try it: what is wrong with it is wrong for every record."""
     nlp = load()
     with nlp.memory_zone():
         format.encode([AnnotatedDoc("", nlp("Ann lost her key."))])
-
-    def annotate(records: list[Record]) -> Annotated:
-        # Words that were never seen before are forgotten again after each batch
-        with nlp.memory_zone():
-            return annotated(nlp, format, records)
-
-    return annotate
+    return Annotator(nlp, format)
 
 
 def annotated(nlp: Language, format: Format, records: list[Record]) -> Annotated:

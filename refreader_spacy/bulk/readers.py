@@ -146,7 +146,7 @@ def id_of(found: dict[str, Any], fields: Fields, place: str) -> Any:
 def text_field(found: dict[str, Any], fields: Fields) -> str:
     text = found.get(fields.text)
     if not isinstance(text, str):
-        keys = ", ".join(list(found)[:10])
+        keys = ", ".join(list(found)[:10]) or "nothing in it"
         if fields.text in found:
             keys = f"{fields.text} of type {type(text).__name__}"
         raise ValueError(Errors.R237.format(field=fields.text, found=keys[:200]))
@@ -163,7 +163,7 @@ def turns_of(found: dict[str, Any], fields: Fields) -> tuple[str, tuple[Turn, ..
         given = [Turn(*each) for each in found.get("speakers") or ()]
         for start, end, speaker in given:
             check_encodable(speaker.strip(), "speakers")
-            if not 0 <= start <= end <= len(text):
+            if {type(start), type(end)} != {int} or not 0 <= start <= end <= len(text):
                 raise IndexError
     except (TypeError, AttributeError, KeyError, IndexError) as error:
         raise ValueError(Errors.R249) from error
@@ -174,6 +174,8 @@ def joined_turns(
     given: list[dict[str, Any]], fields: Fields
 ) -> tuple[str, tuple[Turn, ...]]:
     """Turns as lines of one text."""
+    if not isinstance(given, list):
+        raise TypeError
     turns, start = [], 0
     lines = [text_field(turn, fields) for turn in given]
     for line, turn in zip(lines, given, strict=True):

@@ -33,6 +33,7 @@ class WorkerStopped(Exception):
 class _Outcome(NamedTuple):
     reply: Any = None
     error: Exception | None = None
+    is_last: bool = False  # the process ends
 
 
 class Worker(Generic[Request, Reply]):
@@ -46,6 +47,7 @@ class Worker(Generic[Request, Reply]):
         """Start it, without waiting for it.
 
         setup (Callable): Called once in the process; gives what answers the requests.
+            When that says that it `is_worn`, another process takes its place.
         """
         self._setup = setup
         self._start_method = start_method
@@ -57,7 +59,9 @@ class Worker(Generic[Request, Reply]):
         self.connection, theirs = self._context.Pipe()
         self._ready = False
         self._process = self._context.Process(
-            target=_answer_calls, args=(self._setup, theirs), daemon=True
+            target=_answer_calls,
+            args=(self._setup, theirs, self._start_method == "fork"),
+            daemon=True,
         )
         self._process.start()
         theirs.close()
@@ -107,6 +111,8 @@ class Worker(Generic[Request, Reply]):
         except (EOFError, OSError) as error:
             code = self._end()
             raise WorkerStopped(Errors.R235.format(code=code)) from error
+        if outcome.is_last:
+            self._end()  # the next request starts another process
         if outcome.error is not None:
             raise outcome.error
         return cast(Reply, outcome.reply)
@@ -135,9 +141,13 @@ class Worker(Generic[Request, Reply]):
 
 
 def _answer_calls(
-    setup: Callable[[], Answer[Any, Any]], connection: Connection[Any, Any]
+    setup: Callable[[], Answer[Any, Any]],
+    connection: Connection[Any, Any],
+    is_forked: bool,
 ) -> None:
     end_with_parent()
+    if is_forked:
+        use_one_thread_of_torch()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent
     try:
         answer = setup()
@@ -154,7 +164,10 @@ def _answer_calls(
             outcome = _Outcome(answer(request))
         except Exception as error:
             outcome = _Outcome(error=error)
-        _reply(connection, outcome)
+        is_last = getattr(answer, "is_worn", False)
+        _reply(connection, outcome._replace(is_last=is_last))
+        if is_last:
+            return
 
 
 def _reply(connection: Connection[Any, Any], outcome: _Outcome) -> None:
@@ -163,7 +176,15 @@ def _reply(connection: Connection[Any, Any], outcome: _Outcome) -> None:
     except BrokenPipeError:
         raise SystemExit(0) from None
     except Exception as error:  # can't be pickled
-        connection.send(_Outcome(error=RuntimeError(repr(outcome.error or error))))
+        problem = RuntimeError(repr(outcome.error or error))
+        connection.send(outcome._replace(reply=None, error=problem))
+
+
+def use_one_thread_of_torch() -> None:
+    """Threads aren't forked: where the parent has computed with several, OpenMP would
+    wait for those of this process for ever."""
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
 
 
 def end_with_parent() -> None:

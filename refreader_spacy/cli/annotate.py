@@ -37,7 +37,7 @@ from refreader_spacy.bulk.sources import (
     size_of,
 )
 from refreader_spacy.cli.pipeline import Model, find_reader, load_pipeline
-from refreader_spacy.errors import Errors
+from refreader_spacy.errors import Errors, Warnings
 
 
 class Engine(str, Enum):
@@ -149,7 +149,7 @@ def annotate(
     pipeline.cache_clear()
     job = Job(
         sources,
-        load=partial(pipeline, model, speakers, trace=kind == "tokens"),
+        load=partial(pipeline, model, speakers, kind == "tokens"),
         format=FORMATS[kind](),
         fields=Fields(text_field, id_field),
         batch_size=batch_size,
@@ -175,9 +175,7 @@ def annotate(
         )
         manifest = Manifest(folder, settings)
         shards = ShardFolder(folder, job.format)
-        find_reader(
-            pipeline(model, speakers)
-        )  # once here: what is wrong with it is said at once
+        find_reader(job.load())  # what is wrong with it is said at once
         run = partial(run_locally, n_process=n_process)
         if engine is Engine.ray:
             run = partial(ray_engine(), address=address, n_actors=n_process)
@@ -185,6 +183,9 @@ def annotate(
             for shard in run(job, shards, manifest.ends, notice=notice):
                 manifest.add(shard)
         finish(shards, manifest, output if single else None)
+        if job.settings()["digest"] != settings["digest"]:
+            warning = Warnings.R904.format(output=output)
+            typer.secho(f"refreader: {warning}", err=True, fg="yellow")
 
 
 @lru_cache(maxsize=1)

@@ -78,10 +78,13 @@ class Guard:
         """Is this an address, or a name of this machine? A foreign name could be made
         to lead here by those who own it."""
         try:
-            name = urlsplit(f"//{host}").hostname or ""
-            urlsplit(f"//{host}").port  # noqa: B018  # raises if it is none
+            parts = urlsplit(f"//{host}")
+            parts.port  # noqa: B018  # raises if it is none
         except ValueError:
             return False
+        if parts.netloc != host or parts.username is not None:  # more than a host
+            return False
+        name = parts.hostname or ""
         if name in self.hosts:
             return True
         try:

@@ -20,6 +20,10 @@ from spacy.vocab import Vocab
 
 Tokenize = Callable[[str], Doc]
 
+# A vocab's tables keep a place for each string that was ever in them, forgotten or not:
+# after so many (a word has about two) another copy takes its place, which takes 0.1 s
+MAX_STRINGS = 400_000
+
 # What a tokenizer is made of
 _PARTS = (
     "rules",
@@ -37,6 +41,7 @@ class Words(NamedTuple):
 
     vocab: Vocab
     tokenizer: Tokenize | None
+    n_strings: int = 0  # that came and were forgotten
 
 
 class TransientVocabs:
@@ -61,9 +66,12 @@ class TransientVocabs:
         if can_be_copied(vocab, tokenizer):
             words = self._take(tokenizer)
             own: Any = words.vocab
+            n_before = len(own.strings)
             with own.memory_zone():
                 yield words
-            self._idle.append(words)  # not after an error: it may still be open
+                n_strings = words.n_strings + len(own.strings) - n_before
+            if n_strings < MAX_STRINGS:  # not after an error: it may still be open
+                self._idle.append(words._replace(n_strings=n_strings))
         elif vocab.in_memory_zone or threading.active_count() > 1:
             yield Words(vocab, tokenizer)
         else:

@@ -19,6 +19,8 @@ from refreader_spacy.bulk.worker import Worker
 from refreader_spacy.cli.annotate import pipeline
 
 N_WORDS = 60_000 if TIMES == 1 else 1_000_000
+# That the tables of an annotator's vocab take until another process replaces it
+TABLES = 10e6 if TIMES == 1 else 100e6
 SETUP = partial(make_annotator, partial(pipeline, None), JsonLines())
 
 
@@ -45,7 +47,8 @@ def test_new_words_are_forgotten_again():
         sizes.append(resident_bytes())
         n_strings.append(len(strings))
     assert n_strings[-1] == n_strings[0]
-    assert sizes[-1] - sizes[1] < 0.05 * sizes[1] + 10e6
+    assert sizes[-1] - sizes[1] < 0.05 * sizes[1] + TABLES
+    assert annotate.is_worn is (TIMES > 1)
 
 
 def test_a_stream_forgets_new_words_again():

@@ -21,6 +21,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import refreader_spacy
+from refreader_spacy.bulk.worker import START_METHOD
 from refreader_spacy.cli import app
 from refreader_spacy.cli.pipeline import load_pipeline
 from refreader_spacy.component import RefReader
@@ -191,6 +192,40 @@ def test_a_file_that_is_something_else_is_left_alone():
     result = run("annotate", "a.txt", "-o", "out.jsonl", "--resume")
     assert (result.exit_code, "R230" in result.stderr) == (1, True)
     assert Path("out.jsonl").read_text() == "my diary"
+
+
+@pytest.mark.skipif(START_METHOD != "fork", reason="processes share nothing else")
+@pytest.mark.parametrize("options", [(), ("--format", "tokens"), ("--speakers",)])
+def test_a_pipeline_is_loaded_once_for_all_processes(monkeypatch, options):
+    module = sys.modules["refreader_spacy.cli.annotate"]
+    nlp = module.load_pipeline()
+
+    def load(*arguments, **settings) -> Language:
+        with Path("loaded").open("a") as file:
+            file.write("x")
+        return nlp
+
+    monkeypatch.setattr(module, "load_pipeline", load)
+    Path("a.txt").write_text(TEXT)
+    assert run("annotate", "a.txt", "-o", "out", "-n", 2, *options).exit_code == 0
+    assert Path("loaded").read_text() == "x"
+
+
+def test_files_that_change_while_they_are_read_are_said(monkeypatch):
+    """The records that were there are written: nobody knows what else was meant."""
+    Path("in.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
+    module = sys.modules["refreader_spacy.cli.annotate"]
+
+    def append_then_finish(*arguments) -> None:
+        with Path("in.jsonl").open("a") as file:
+            file.write(json.dumps({"text": TEXT}) + "\n")
+        finish(*arguments)
+
+    finish = module.finish
+    monkeypatch.setattr(module, "finish", append_then_finish)
+    result = run("annotate", "in.jsonl", "-o", "out.jsonl")
+    assert (result.exit_code, ids("out.jsonl")) == (0, ["in.jsonl:1"])
+    assert "[R904] Input files changed while they were read" in result.stderr
 
 
 @pytest.mark.parametrize(

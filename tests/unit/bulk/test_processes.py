@@ -118,6 +118,52 @@ def test_a_worker_that_ends_while_it_starts_is_started_again(tmp_path):
         assert list(map_in_processes(workers, [1, 2])) == [1, 4]
 
 
+class Worn:
+    """Answers two requests in a process."""
+
+    n_answers = 0
+
+    def __call__(self, number: int) -> int:
+        self.n_answers += 1
+        return os.getpid()
+
+    @property
+    def is_worn(self) -> bool:
+        return self.n_answers == 2
+
+
+def test_a_worn_process_is_replaced_and_no_request_is_lost():
+    with started_workers(Worn, 1) as workers:
+        pids = list(map_in_processes(workers, range(6)))
+    assert pids[0] == pids[1] != pids[2] == pids[3] != pids[4] == pids[5]
+
+
+FORKED = """
+import torch
+from refreader_spacy.bulk.worker import Worker
+numbers = torch.ones(1_000_000)
+def setup():
+    return lambda n: int((numbers + n).sum())
+assert torch.get_num_threads() == 2
+print(setup()(1))
+worker = Worker(setup, "fork")
+print(worker.call(1, seconds=120))
+worker.stop()
+"""
+
+
+@pytest.mark.skipif("fork" not in METHODS, reason="this system has no fork")
+def test_a_forked_process_may_compute_with_torch():
+    """Also where its parent has done so in several threads, which aren't forked."""
+    found = subprocess.run(
+        [sys.executable, "-c", FORKED],
+        env={**os.environ, "OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+    )
+    assert (found.stdout, found.returncode) == ("2000000\n" * 2, 0), found.stderr
+
+
 PARENT = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it

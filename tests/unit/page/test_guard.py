@@ -21,6 +21,10 @@ guard = Guard(Starlette(), hosts=["Reader.example"])
         ("127.0.0.1.evil.example", False),
         ("localhost:evil", False),
         ("[::1", False),
+        ("evil.example@localhost", False),
+        ("localhost/evil", False),
+        ("localhost?evil", False),
+        ("localhost#evil", False),
         ("", False),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 from spacy.lang.en import English
 from spacy.vectors import Vectors
 
+from refreader_spacy.streaming import transient_vocab
 from refreader_spacy.streaming.transient_vocab import TransientVocabs
 
 
@@ -40,6 +41,18 @@ def test_new_words_are_forgotten(reader_nlp):
     stream.feed(["Zoetrope34", "left"])
     stream.close()
     assert len(reader_nlp.vocab.strings) == n_strings
+
+
+def test_a_vocab_that_many_words_went_through_is_replaced(nlp, vocabs, monkeypatch):
+    """Its tables grow with all words that were ever in it."""
+    used = []
+    for n_strings in (1000, 1000, 1, 1000):
+        monkeypatch.setattr(transient_vocab, "MAX_STRINGS", n_strings)
+        with vocabs.zone(nlp.tokenizer) as words:
+            words.tokenizer(f"Zoetrope{len(used)} left")
+            used.append(words.vocab)
+    assert used[0] is used[1] is used[2]
+    assert used[2] is not used[3]
 
 
 def test_tokens_are_those_of_the_pipeline(nlp, vocabs):
