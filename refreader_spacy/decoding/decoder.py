@@ -83,13 +83,12 @@ class Decoder:
 
     The reader's memory decides, with three exceptions. Where speakers are known, *I* is
     whoever speaks, and *you* is not: between two speakers, it is the other one; and a
-    speaker's name is the speaker. Who was
-    stored by a first name is whoever the whole name is of. And an entity that the
-    memory has forgotten is found again by the name that it had most often, in all its
-    words but titles, unless the genders differ: where the memory takes the name for
-    somebody new; for somebody who had no name so far, and is the forgotten one from
-    then on; or for somebody whose names have none of its words, and who goes on without
-    it.
+    speaker's name is the speaker. Who was stored by a first name is whoever the whole
+    name is of. And an entity that the memory has forgotten is found again by the name
+    that it had most often, in all its words but titles, unless the genders differ:
+    where the memory takes the name for somebody new; for somebody who had no name so
+    far, and is the forgotten one from then on; or for somebody whose names have none of
+    its words, and who goes on without it.
 
     threshold (float): A link counts from this probability. A mention with a weaker one
         is left by itself, and the entity goes on without it.
