@@ -184,15 +184,9 @@ class _Corpus:
         return DocBins().encode(docs)
 
     def write(self, parts: Iterable[bytes], path: Path) -> None:
-        docs = (
-            doc
-            for part in parts
-            for doc in DocBin(store_user_data=True)
-            .from_bytes(part)
-            .get_docs(
-                Vocab(lex_attr_getters=LEX_ATTRS)
-            )  # to know marks and white space
-        )
+        bins = (DocBin(store_user_data=True).from_bytes(part) for part in parts)
+        getters = LEX_ATTRS  # to know marks and white space
+        docs = (d for b in bins for d in b.get_docs(Vocab(lex_attr_getters=getters)))
         self._write(map(annotated_document, docs), path)
 
     def join(self, shards: Iterable[Path], path: Path) -> None:
