@@ -101,7 +101,9 @@ def without_white_space(document: GoldDocument) -> GoldDocument:
         document,
         words=[document.words[i] for i in kept],
         spaces=[spaces[i] or (i + 1 < len(blank) and blank[i + 1]) for i in kept],
-        sentence_starts=sorted({place[i] for i in document.sentence_starts}),
+        sentence_starts=sorted(
+            {place[i] for i in document.sentence_starts if place[i] < len(kept)}
+        ),
         entities={},
         turns=[
             Turn(place[turn.start], place[turn.end], turn.speaker)

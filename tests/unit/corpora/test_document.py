@@ -80,3 +80,9 @@ def test_mentions_and_sentences_move_where_white_space_is_left_out():
     assert found.entities == {"e1": [GoldMention(0, 2, 1), GoldMention(4, 5, 4)]}
     assert found.turns == [Turn(0, 4, "Bo")]
     assert without_white_space(found) is found
+
+
+def test_no_sentence_begins_where_only_white_space_follows():
+    words = ["He", "left", ".", "\n"]
+    document = GoldDocument("a", "own", words=words, sentence_starts=[0, 3])
+    assert without_white_space(document).sentence_starts == [0]
